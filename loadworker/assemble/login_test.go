@@ -1,175 +1,111 @@
 package assemble
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"strings"
-	"sync"
 	"testing"
-
-	"google.golang.org/protobuf/proto"
+	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
-	"github.com/loadtest-dev/loadtest-operator/test/same"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
-// canary is a token, which must be in nothing that a worker says.
-const canary = "canary-91d2"
+// answers is a whole response of HTTP with header fields and a body.
+func answers(status, fields, body string) groundtruth.Route {
+	return groundtruth.Route{Reply: groundtruth.Reply{Bytes: fmt.Appendf(nil, "HTTP/1.1 %s\r\n%sContent-Length: %d\r\n\r\n%s", status, fields, len(body), body)}}
+}
 
-// loggedIn has the requests of an assignment, and a question of a preflight, log in.
-func loggedIn(a *workerv1.Assignment, l *workerv1.Login) *workerv1.Assignment {
-	l.Name = "shop"
-	a.Logins = []*workerv1.Login{l}
-	a.Requests[0].Headers = []*workerv1.Header{{Name: "Authorization", ValueFile: "/nowhere", Login: 1}}
-	a.Preflight = []*workerv1.Request{proto.CloneOf(a.Requests[0])}
+// site is a login of a web page: a page with a token, a form, and two redirects to where the user is
+// welcome. A route that no request should reach answers as well.
+var site = map[string]groundtruth.Route{
+	"page":   answers("200 OK", "Set-Cookie: csrf=c1; Path=/\r\nX-Nonce: n1\r\n", `<input name="csrf" value="t1">`),
+	"login":  answers("302 Found", "Set-Cookie: sid=s1; Path=/\r\nLocation: /second\r\n", ""),
+	"second": answers("303 See Other", "Location: third?a=b\r\n", "moved"),
+	"third":  {Latency: groundtruth.Fixed(time.Millisecond), Reply: groundtruth.OK(20)},
+	"out":    answers("302 Found", "Location: http://169.254.169.254/latest/\r\n", ""),
+	"cart":   {},
+}
+
+// signIn is an assignment of a journey through the site.
+func signIn(steps ...*workerv1.Step) *workerv1.Assignment {
+	a := workertest.Assignment("", steps...)
+	a.Requests = []*workerv1.Request{
+		{Name: "page", Method: "GET", Path: "/page"},
+		{Name: "login", Method: "POST", Path: "/login", FollowRedirects: 3, Form: []*workerv1.FormField{
+			{Name: "csrf", Value: "${csrf}"}, {Name: "nonce", Value: "${nonce}"}, {Name: "user", Value: "user ${user}"},
+		}},
+		{Name: "cart", Method: "GET", Path: "/cart/${sid}"},
+		{Name: "out", Method: "GET", Path: "/out", FollowRedirects: 3},
+	}
+	a.Journeys = []*workerv1.Journey{{Name: "sign in", Weight: 1, Steps: []*workerv1.JourneyStep{
+		{Request: 0, Times: 1, Captures: []*workerv1.Capture{{Name: "csrf", Match: `value="([^"]+)"`}, {Name: "nonce", Header: "x-nonce"}}},
+		{Request: 1, Times: 1, Captures: []*workerv1.Capture{{Name: "sid", Cookie: "sid"}}}, {Request: 2, Times: 1}, {Request: 3, Times: 1},
+	}}}
 	return a
 }
 
-func byToken(t *testing.T, target int32) *workerv1.Login {
-	return &workerv1.Login{Oauth2: &workerv1.OAuth2{
-		Target: target, Path: "/token", ClientIdFile: file(t, "shop\n"), ClientSecretFile: file(t, "secret-of-client\n"),
-	}}
-}
-
-// authorizations counts the requests of a target by their header, and denies them unless it is allowed.
-type authorizations struct {
-	mu    sync.Mutex
-	count map[string]int
-	allow string
-}
-
-func (a *authorizations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.count == nil {
-		a.count = map[string]int{}
-	}
-	got := r.Header.Get("Authorization")
-	a.count[got]++
-	if got != a.allow {
-		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = fmt.Fprint(w, got)
-	}
-}
-
-func TestRequestsLogIn(t *testing.T) {
-	issued := 0
-	identity := workertest.NewTarget(t, func(w http.ResponseWriter, _ *http.Request) {
-		issued++
-		_ = json.NewEncoder(w).Encode(map[string]any{"access_token": canary, "expires_in": 3600})
+// Of arrivals that share connections over HTTP/2, a redirect goes on although its connection drains.
+func TestRedirectsGoOnWhereConnectionsDrain(t *testing.T) {
+	s, err := groundtruth.Start(groundtruth.Config{
+		Protocol: groundtruth.H2C, Routes: site, Script: []groundtruth.Event{{Kind: groundtruth.GoAway, From: 100 * time.Millisecond, For: time.Hour}},
 	})
-	tests := map[string]struct {
-		login func(*testing.T) *workerv1.Login
-		want  string
-	}{
-		"basic": {func(t *testing.T) *workerv1.Login {
-			return &workerv1.Login{UsernameFile: file(t, "Aladdin\n"), PasswordFile: file(t, "open sesame\n")}
-		}, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="}, // the example of RFC 7617
-		"bearer":            {func(t *testing.T) *workerv1.Login { return &workerv1.Login{TokenFile: file(t, "${user}$\n")} }, "Bearer ${user}$"},
-		"client credential": {func(t *testing.T) *workerv1.Login { return byToken(t, 1) }, "Bearer " + canary},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := &authorizations{allow: tt.want}
-			shop := workertest.NewTarget(t, got.ServeHTTP)
-			a := loggedIn(workertest.Assignment(shop.URL, workertest.Burst(0, 3, 4)), tt.login(t))
-			a.OtherTargets = []*workerv1.Target{{Url: identity.URL, TimeoutNanos: 1e10, AllowSpecialAddresses: true}}
-			a.ExposeResponses = true
-			var said []string
-			m := run(t, prepared(t, a, testConfig(), func(err error) { said = append(said, err.Error()) }))
-			if q := &m.Requests[0]; q.Sent != 12 || q.Expected != 12 {
-				t.Errorf("%d of %d were expected: %v", q.Expected, q.Sent, errorsOf(m))
-			}
-			same.As(t, "headers", map[string]int{tt.want: 13}, got.count)
-			if text := fmt.Sprint(said, m); strings.Contains(text, canary) || strings.Contains(text, "secret-of-client") {
-				t.Errorf("a token is in %s", text)
-			}
-		})
-	}
-	if issued != 1 {
-		t.Errorf("%d tokens were issued for one worker", issued)
+	must.Succeed(t, err)
+	t.Cleanup(s.Close)
+	a := workertest.Assignment(s.URL(), rated(400))
+	a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
+	a.Requests = []*workerv1.Request{{Name: "login", Weight: 1, Method: "POST", Path: "/login", FollowRedirects: 3}}
+	got := run(t, prepared(t, a, testConfig(), ignore))
+	q := got.Requests[0]
+	if q.Sent == 0 || q.Outcomes[measure.Success]+q.Outcomes[measure.Refused] != q.Sent || q.Outcomes[measure.Success] == 0 || got.ConnectionsOpened < 2 {
+		t.Errorf("%v of %d, over %d connections; %v", q.Outcomes, q.Sent, got.ConnectionsOpened, errorsOf(got))
 	}
 }
 
-// A target that refuses the token, and sends it back, puts it nowhere.
-func TestTokenThatIsSentBackIsInNoError(t *testing.T) {
-	identity := workertest.NewTarget(t, func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(map[string]any{"access_token": canary, "expires_in": 3600})
-	})
-	shop := workertest.NewTarget(t, (&authorizations{}).ServeHTTP)
-	a := loggedIn(workertest.Assignment(shop.URL, workertest.Burst(0, 1, 2)), byToken(t, 1))
-	a.OtherTargets, a.Preflight = []*workerv1.Target{{Url: identity.URL, TimeoutNanos: 1e10, AllowSpecialAddresses: true}}, nil
-	m := run(t, prepared(t, a, testConfig(), ignore))
-	if n := m.Requests[0].StatusCodes[http.StatusUnauthorized]; n != 2 || strings.Contains(fmt.Sprint(m.Requests[0].Errors), canary) {
-		t.Errorf("%d were refused: %v", n, m.Requests[0].Errors)
+// The server's own counts are what the worker reports: each redirect that was followed is one more
+// request, and none went elsewhere.
+func TestLoginsAgreeWithTheGroundTruth(t *testing.T) {
+	const users, each = 3, 20
+	for _, protocol := range []groundtruth.Protocol{groundtruth.HTTP1, groundtruth.TLS, groundtruth.H2C, groundtruth.HTTP2} {
+		for _, other := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, another target %t", protocol, other), func(t *testing.T) {
+				s, err := groundtruth.Start(groundtruth.Config{Protocol: protocol, Routes: site})
+				must.Succeed(t, err)
+				t.Cleanup(s.Close)
+				a := signIn(workertest.Burst(0, users, 4*each))
+				a.Target.Url = s.URL()
+				if c := s.Certificate(); c != nil {
+					a.Target.Tls = &workerv1.TLS{CaFile: file(t, string(c)), ServerName: "example.com"}
+				}
+				if protocol == groundtruth.H2C || protocol == groundtruth.HTTP2 {
+					a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
+				}
+				if other { // requests then go from goroutines
+					a.OtherTargets = []*workerv1.Target{a.Target}
+				}
+				got := run(t, prepared(t, a, testConfig(), ignore))
+				if engine := map[bool]string{false: "event loops", true: "goroutines"}[other]; got.Engine != engine {
+					t.Errorf("driven by %s, want %s", got.Engine, engine)
+				}
+				var sent, redirects []int64
+				for i := range got.Requests {
+					sent, redirects = append(sent, got.Requests[i].Sent), append(redirects, got.Requests[i].Redirects)
+				}
+				const n = users * each
+				if fmt.Sprint(sent, redirects) != fmt.Sprint([]int64{n, n, n, n}, []int64{0, 2 * n, 0, 0}) {
+					t.Errorf("sent %v, followed %v; %v", sent, redirects, errorsOf(got))
+				}
+				if j := got.Journeys[0]; j.Started != n || j.Failed != n || j.FailedIn[3] != n || got.Requests[3].Outcomes[measure.UnexpectedStatus] != n {
+					t.Errorf("%+v; %v", j, errorsOf(got))
+				}
+				var truth groundtruth.Counters
+				await.True(t, "the server has counted its answers", func() bool { truth = s.Counters(); return truth.InFlight == 0 })
+				if want := map[string]int64{"": 0, "page": n, "login": n, "second": n, "third": n, "cart": n, "out": n}; fmt.Sprint(truth.Routes) != fmt.Sprint(want) || truth.Bad > 0 {
+					t.Errorf("the server got %v and %d that were none, want %v", truth.Routes, truth.Bad, want)
+				}
+			})
+		}
 	}
-}
-
-// A token that cannot be obtained keeps the worker from being ready, and says why.
-func TestLoginsThatFail(t *testing.T) {
-	shop := workertest.NewTarget(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
-	tests := map[string]struct {
-		change  func(*testing.T, *workerv1.Assignment)
-		reason  string
-		message string
-	}{
-		"a server that refuses": {func(*testing.T, *workerv1.Assignment) {}, "InvalidSpec",
-			`login "shop": no token from ` + shop.URL + ": it answered status 403"},
-		"a server that is closed": {func(_ *testing.T, a *workerv1.Assignment) {
-			a.OtherTargets = []*workerv1.Target{{Url: "http://127.0.0.1:1", AllowSpecialAddresses: true}}
-			a.Logins[0].Oauth2.Target = 1
-		}, "TargetUnreachable", `login "shop": no token from http://127.0.0.1:1: dial: `},
-		"a server that no policy allows": {func(_ *testing.T, a *workerv1.Assignment) {
-			a.OtherTargets = []*workerv1.Target{{Url: shop.URL}}
-			a.Logins[0].Oauth2.Target = 1
-		}, "TargetUnreachable", "address 127.0.0.1 is refused"},
-		"a server that is not there": {func(_ *testing.T, a *workerv1.Assignment) { a.Logins[0].Oauth2.Target = 1 },
-			"InvalidSpec", `login "shop": there is no target 1 among 0 others`},
-		"a Secret without a key": {func(_ *testing.T, a *workerv1.Assignment) { a.Logins[0].Oauth2.ClientIdFile = "/nowhere/client-id" },
-			"InvalidSpec", `login "shop": open /nowhere/client-id: `},
-		"an empty refresh token": {func(t *testing.T, a *workerv1.Assignment) { a.Logins[0].Oauth2.RefreshTokenFile = file(t, "\n") },
-			"InvalidSpec", " is empty"},
-		"a login that is not there": {func(_ *testing.T, a *workerv1.Assignment) {
-			a.Logins = nil
-		}, "InvalidSpec", `header "Authorization": there is no login 1 among 0`},
-		"a name with a colon": {func(t *testing.T, a *workerv1.Assignment) {
-			a.Logins[0] = &workerv1.Login{Name: "shop", UsernameFile: file(t, "a:b"), PasswordFile: file(t, "")}
-		}, "InvalidSpec", " has a colon, which ends the name"},
-		"a token of two lines": {func(t *testing.T, a *workerv1.Assignment) {
-			a.Logins[0] = &workerv1.Login{Name: "shop", TokenFile: file(t, canary+"\r\nHost: elsewhere")}
-		}, "InvalidSpec", " holds a line break or a zero byte"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			a := loggedIn(workertest.Assignment(shop.URL, workertest.Burst(0, 1, 1)), byToken(t, 0))
-			tt.change(t, a)
-			got := refusal(t, a, testConfig())
-			if got.Reason != tt.reason || !strings.Contains(got.Error(), tt.message) || strings.Contains(got.Error(), canary) {
-				t.Errorf("refused for %s: %v, want %s: …%s…", got.Reason, got, tt.reason, tt.message)
-			}
-		})
-	}
-}
-
-// problem is a credential that has ended.
-type problem struct{}
-
-func (problem) Append(dst []byte) []byte { return append(dst, "Bearer old"...) }
-func (problem) Problem() string          { return "the token has ended" }
-
-var _ source.Credential = problem{}
-
-// The error of a request that is refused says that its token has ended.
-func TestRefusedRequestSaysThatItsTokenHasEnded(t *testing.T) {
-	s, err := source.New(source.Config{Requests: []source.Request{
-		{Name: "a", Weight: 1, Method: "GET", Path: "/", Headers: []source.Header{{Name: "Authorization", Credential: problem{}}}},
-		{Name: "b", Weight: 1, Method: "GET", Path: "/"},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	same.As(t, "problems", []string{"the token has ended", ""}, []string{s.Problem(0), s.Problem(1)})
 }

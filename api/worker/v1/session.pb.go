@@ -1266,7 +1266,9 @@ type JourneyStep struct {
 	// capture is path of the JSON body by name.
 	Capture map[string]string `protobuf:"bytes,3,rep,name=capture,proto3" json:"capture,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// think is the wait.
-	Think         *Think `protobuf:"bytes,4,opt,name=think,proto3" json:"think,omitempty"`
+	Think *Think `protobuf:"bytes,4,opt,name=think,proto3" json:"think,omitempty"`
+	// captures are values of the response that are no JSON.
+	Captures      []*Capture `protobuf:"bytes,80,rep,name=captures,proto3" json:"captures,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1329,6 +1331,84 @@ func (x *JourneyStep) GetThink() *Think {
 	return nil
 }
 
+func (x *JourneyStep) GetCaptures() []*Capture {
+	if x != nil {
+		return x.Captures
+	}
+	return nil
+}
+
+// Capture is where a value of a response is: in a header, in a cookie of the user, or with
+// neither in the body.
+type Capture struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Name   string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Header string                 `protobuf:"bytes,2,opt,name=header,proto3" json:"header,omitempty"`
+	Cookie string                 `protobuf:"bytes,3,opt,name=cookie,proto3" json:"cookie,omitempty"`
+	// match is a regular expression, whose first group is the value; empty: it is whole.
+	Match         string `protobuf:"bytes,4,opt,name=match,proto3" json:"match,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Capture) Reset() {
+	*x = Capture{}
+	mi := &file_worker_v1_session_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Capture) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Capture) ProtoMessage() {}
+
+func (x *Capture) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Capture.ProtoReflect.Descriptor instead.
+func (*Capture) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Capture) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Capture) GetHeader() string {
+	if x != nil {
+		return x.Header
+	}
+	return ""
+}
+
+func (x *Capture) GetCookie() string {
+	if x != nil {
+		return x.Cookie
+	}
+	return ""
+}
+
+func (x *Capture) GetMatch() string {
+	if x != nil {
+		return x.Match
+	}
+	return ""
+}
+
 // AddSteps has steps that follow those of the assignment.
 type AddSteps struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1339,7 +1419,7 @@ type AddSteps struct {
 
 func (x *AddSteps) Reset() {
 	*x = AddSteps{}
-	mi := &file_worker_v1_session_proto_msgTypes[10]
+	mi := &file_worker_v1_session_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1351,7 +1431,7 @@ func (x *AddSteps) String() string {
 func (*AddSteps) ProtoMessage() {}
 
 func (x *AddSteps) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[10]
+	mi := &file_worker_v1_session_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1364,7 +1444,7 @@ func (x *AddSteps) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddSteps.ProtoReflect.Descriptor instead.
 func (*AddSteps) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{10}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *AddSteps) GetSteps() []*Step {
@@ -1389,7 +1469,7 @@ type Redirect struct {
 
 func (x *Redirect) Reset() {
 	*x = Redirect{}
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1401,7 +1481,7 @@ func (x *Redirect) String() string {
 func (*Redirect) ProtoMessage() {}
 
 func (x *Redirect) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1414,7 +1494,7 @@ func (x *Redirect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Redirect.ProtoReflect.Descriptor instead.
 func (*Redirect) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Redirect) GetTarget() *Destinations {
@@ -1451,7 +1531,7 @@ type Destinations struct {
 
 func (x *Destinations) Reset() {
 	*x = Destinations{}
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1463,7 +1543,7 @@ func (x *Destinations) String() string {
 func (*Destinations) ProtoMessage() {}
 
 func (x *Destinations) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1476,7 +1556,7 @@ func (x *Destinations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Destinations.ProtoReflect.Descriptor instead.
 func (*Destinations) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Destinations) GetAllowed() []*Destination {
@@ -1509,7 +1589,7 @@ type Destination struct {
 
 func (x *Destination) Reset() {
 	*x = Destination{}
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1521,7 +1601,7 @@ func (x *Destination) String() string {
 func (*Destination) ProtoMessage() {}
 
 func (x *Destination) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1534,7 +1614,7 @@ func (x *Destination) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Destination.ProtoReflect.Descriptor instead.
 func (*Destination) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Destination) GetRange() string {
@@ -1571,7 +1651,7 @@ type Audit struct {
 
 func (x *Audit) Reset() {
 	*x = Audit{}
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1583,7 +1663,7 @@ func (x *Audit) String() string {
 func (*Audit) ProtoMessage() {}
 
 func (x *Audit) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1596,7 +1676,7 @@ func (x *Audit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Audit.ProtoReflect.Descriptor instead.
 func (*Audit) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Audit) GetRead() *Request {
@@ -1658,7 +1738,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1670,7 +1750,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1683,7 +1763,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Target) GetUrl() string {
@@ -1810,7 +1890,7 @@ type TLS struct {
 
 func (x *TLS) Reset() {
 	*x = TLS{}
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1822,7 +1902,7 @@ func (x *TLS) String() string {
 func (*TLS) ProtoMessage() {}
 
 func (x *TLS) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1835,7 +1915,7 @@ func (x *TLS) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TLS.ProtoReflect.Descriptor instead.
 func (*TLS) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TLS) GetCaFile() string {
@@ -1912,14 +1992,19 @@ type Request struct {
 	// timeout_nanos goes instead of the target's; 0: the target's.
 	TimeoutNanos int64 `protobuf:"varint,61,opt,name=timeout_nanos,json=timeoutNanos,proto3" json:"timeout_nanos,omitempty"`
 	// target is which of Assignment.other_targets it goes to, from 1; 0: target, or the control.
-	Target        int32 `protobuf:"varint,70,opt,name=target,proto3" json:"target,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Target int32 `protobuf:"varint,70,opt,name=target,proto3" json:"target,omitempty"`
+	// form is sent instead of body: with a file among the fields, as multipart/form-data, else
+	// percent-encoded.
+	Form []*FormField `protobuf:"bytes,80,rep,name=form,proto3" json:"form,omitempty"`
+	// follow_redirects is how many redirects are followed at most.
+	FollowRedirects int32 `protobuf:"varint,81,opt,name=follow_redirects,json=followRedirects,proto3" json:"follow_redirects,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1931,7 +2016,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1944,7 +2029,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Request) GetName() string {
@@ -2073,6 +2158,99 @@ func (x *Request) GetTarget() int32 {
 	return 0
 }
 
+func (x *Request) GetForm() []*FormField {
+	if x != nil {
+		return x.Form
+	}
+	return nil
+}
+
+func (x *Request) GetFollowRedirects() int32 {
+	if x != nil {
+		return x.FollowRedirects
+	}
+	return 0
+}
+
+// FormField is a field of a form; its value is a template.
+type FormField struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	// filename and content_type are those of a file; a field without a filename is none.
+	Filename    string `protobuf:"bytes,3,opt,name=filename,proto3" json:"filename,omitempty"`
+	ContentType string `protobuf:"bytes,4,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
+	// from_file has the content of Request.body_file instead of value, as it is.
+	FromFile      bool `protobuf:"varint,5,opt,name=from_file,json=fromFile,proto3" json:"from_file,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FormField) Reset() {
+	*x = FormField{}
+	mi := &file_worker_v1_session_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FormField) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FormField) ProtoMessage() {}
+
+func (x *FormField) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FormField.ProtoReflect.Descriptor instead.
+func (*FormField) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *FormField) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *FormField) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *FormField) GetFilename() string {
+	if x != nil {
+		return x.Filename
+	}
+	return ""
+}
+
+func (x *FormField) GetContentType() string {
+	if x != nil {
+		return x.ContentType
+	}
+	return ""
+}
+
+func (x *FormField) GetFromFile() bool {
+	if x != nil {
+		return x.FromFile
+	}
+	return false
+}
+
 // Call is a call of gRPC.
 type Call struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2091,7 +2269,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2103,7 +2281,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2116,7 +2294,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Call) GetMethod() string {
@@ -2160,7 +2338,7 @@ type ExpectedValue struct {
 
 func (x *ExpectedValue) Reset() {
 	*x = ExpectedValue{}
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2172,7 +2350,7 @@ func (x *ExpectedValue) String() string {
 func (*ExpectedValue) ProtoMessage() {}
 
 func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2185,7 +2363,7 @@ func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedValue.ProtoReflect.Descriptor instead.
 func (*ExpectedValue) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ExpectedValue) GetPath() string {
@@ -2218,7 +2396,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2230,7 +2408,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2243,7 +2421,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Header) GetName() string {
@@ -2290,7 +2468,7 @@ type Login struct {
 
 func (x *Login) Reset() {
 	*x = Login{}
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2302,7 +2480,7 @@ func (x *Login) String() string {
 func (*Login) ProtoMessage() {}
 
 func (x *Login) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2315,7 +2493,7 @@ func (x *Login) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Login.ProtoReflect.Descriptor instead.
 func (*Login) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Login) GetName() string {
@@ -2372,7 +2550,7 @@ type OAuth2 struct {
 
 func (x *OAuth2) Reset() {
 	*x = OAuth2{}
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2384,7 +2562,7 @@ func (x *OAuth2) String() string {
 func (*OAuth2) ProtoMessage() {}
 
 func (x *OAuth2) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2397,7 +2575,7 @@ func (x *OAuth2) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OAuth2.ProtoReflect.Descriptor instead.
 func (*OAuth2) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *OAuth2) GetTarget() int32 {
@@ -2463,7 +2641,7 @@ type Data struct {
 
 func (x *Data) Reset() {
 	*x = Data{}
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2475,7 +2653,7 @@ func (x *Data) String() string {
 func (*Data) ProtoMessage() {}
 
 func (x *Data) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2488,7 +2666,7 @@ func (x *Data) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Data.ProtoReflect.Descriptor instead.
 func (*Data) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Data) GetName() string {
@@ -2530,7 +2708,7 @@ type Setup struct {
 
 func (x *Setup) Reset() {
 	*x = Setup{}
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2542,7 +2720,7 @@ func (x *Setup) String() string {
 func (*Setup) ProtoMessage() {}
 
 func (x *Setup) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2555,7 +2733,7 @@ func (x *Setup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setup.ProtoReflect.Descriptor instead.
 func (*Setup) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Setup) GetFill() *Fill {
@@ -2589,7 +2767,7 @@ type Fill struct {
 
 func (x *Fill) Reset() {
 	*x = Fill{}
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2601,7 +2779,7 @@ func (x *Fill) String() string {
 func (*Fill) ProtoMessage() {}
 
 func (x *Fill) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2614,7 +2792,7 @@ func (x *Fill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fill.ProtoReflect.Descriptor instead.
 func (*Fill) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Fill) GetRequest() int32 {
@@ -2657,7 +2835,7 @@ type WarmUp struct {
 
 func (x *WarmUp) Reset() {
 	*x = WarmUp{}
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2669,7 +2847,7 @@ func (x *WarmUp) String() string {
 func (*WarmUp) ProtoMessage() {}
 
 func (x *WarmUp) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2682,7 +2860,7 @@ func (x *WarmUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WarmUp.ProtoReflect.Descriptor instead.
 func (*WarmUp) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *WarmUp) GetRequest() int32 {
@@ -2734,7 +2912,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2746,7 +2924,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2759,7 +2937,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Step) GetIndex() int32 {
@@ -2901,7 +3079,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2913,7 +3091,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2926,7 +3104,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Share) GetFirst() int64 {
@@ -2963,7 +3141,7 @@ type PacedUsers struct {
 
 func (x *PacedUsers) Reset() {
 	*x = PacedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2975,7 +3153,7 @@ func (x *PacedUsers) String() string {
 func (*PacedUsers) ProtoMessage() {}
 
 func (x *PacedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2988,7 +3166,7 @@ func (x *PacedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PacedUsers.ProtoReflect.Descriptor instead.
 func (*PacedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PacedUsers) GetTotalRateMicros() int64 {
@@ -3018,7 +3196,7 @@ type ClosedUsers struct {
 
 func (x *ClosedUsers) Reset() {
 	*x = ClosedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3030,7 +3208,7 @@ func (x *ClosedUsers) String() string {
 func (*ClosedUsers) ProtoMessage() {}
 
 func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3043,7 +3221,7 @@ func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClosedUsers.ProtoReflect.Descriptor instead.
 func (*ClosedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ClosedUsers) GetDurationNanos() int64 {
@@ -3079,7 +3257,7 @@ type RampedUsers struct {
 
 func (x *RampedUsers) Reset() {
 	*x = RampedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3091,7 +3269,7 @@ func (x *RampedUsers) String() string {
 func (*RampedUsers) ProtoMessage() {}
 
 func (x *RampedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3104,7 +3282,7 @@ func (x *RampedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RampedUsers.ProtoReflect.Descriptor instead.
 func (*RampedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RampedUsers) GetFrom() int64 {
@@ -3154,7 +3332,7 @@ type Think struct {
 
 func (x *Think) Reset() {
 	*x = Think{}
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3166,7 +3344,7 @@ func (x *Think) String() string {
 func (*Think) ProtoMessage() {}
 
 func (x *Think) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3179,7 +3357,7 @@ func (x *Think) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Think.ProtoReflect.Descriptor instead.
 func (*Think) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Think) GetShortestNanos() int64 {
@@ -3210,7 +3388,7 @@ type Burst struct {
 
 func (x *Burst) Reset() {
 	*x = Burst{}
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3222,7 +3400,7 @@ func (x *Burst) String() string {
 func (*Burst) ProtoMessage() {}
 
 func (x *Burst) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3235,7 +3413,7 @@ func (x *Burst) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Burst.ProtoReflect.Descriptor instead.
 func (*Burst) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Burst) GetRequestsPerUser() int32 {
@@ -3279,7 +3457,7 @@ type Arrivals struct {
 
 func (x *Arrivals) Reset() {
 	*x = Arrivals{}
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3291,7 +3469,7 @@ func (x *Arrivals) String() string {
 func (*Arrivals) ProtoMessage() {}
 
 func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3304,7 +3482,7 @@ func (x *Arrivals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
 func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Arrivals) GetTotalRateMicros() int64 {
@@ -3347,7 +3525,7 @@ type StartStep struct {
 
 func (x *StartStep) Reset() {
 	*x = StartStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3359,7 +3537,7 @@ func (x *StartStep) String() string {
 func (*StartStep) ProtoMessage() {}
 
 func (x *StartStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3372,7 +3550,7 @@ func (x *StartStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartStep.ProtoReflect.Descriptor instead.
 func (*StartStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *StartStep) GetStep() int32 {
@@ -3400,7 +3578,7 @@ type StopStep struct {
 
 func (x *StopStep) Reset() {
 	*x = StopStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3412,7 +3590,7 @@ func (x *StopStep) String() string {
 func (*StopStep) ProtoMessage() {}
 
 func (x *StopStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3425,7 +3603,7 @@ func (x *StopStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopStep.ProtoReflect.Descriptor instead.
 func (*StopStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *StopStep) GetStep() int32 {
@@ -3446,7 +3624,7 @@ type Acknowledge struct {
 
 func (x *Acknowledge) Reset() {
 	*x = Acknowledge{}
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3458,7 +3636,7 @@ func (x *Acknowledge) String() string {
 func (*Acknowledge) ProtoMessage() {}
 
 func (x *Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3471,7 +3649,7 @@ func (x *Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Acknowledge.ProtoReflect.Descriptor instead.
 func (*Acknowledge) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Acknowledge) GetBefore() int32 {
@@ -3494,7 +3672,7 @@ type ReadAudits struct {
 
 func (x *ReadAudits) Reset() {
 	*x = ReadAudits{}
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3506,7 +3684,7 @@ func (x *ReadAudits) String() string {
 func (*ReadAudits) ProtoMessage() {}
 
 func (x *ReadAudits) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3519,7 +3697,7 @@ func (x *ReadAudits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadAudits.ProtoReflect.Descriptor instead.
 func (*ReadAudits) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ReadAudits) GetRound() int32 {
@@ -3541,7 +3719,7 @@ type AuditReadings struct {
 
 func (x *AuditReadings) Reset() {
 	*x = AuditReadings{}
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3553,7 +3731,7 @@ func (x *AuditReadings) String() string {
 func (*AuditReadings) ProtoMessage() {}
 
 func (x *AuditReadings) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3566,7 +3744,7 @@ func (x *AuditReadings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReadings.ProtoReflect.Descriptor instead.
 func (*AuditReadings) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *AuditReadings) GetRound() int32 {
@@ -3599,7 +3777,7 @@ type AuditReading struct {
 
 func (x *AuditReading) Reset() {
 	*x = AuditReading{}
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3611,7 +3789,7 @@ func (x *AuditReading) String() string {
 func (*AuditReading) ProtoMessage() {}
 
 func (x *AuditReading) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3624,7 +3802,7 @@ func (x *AuditReading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReading.ProtoReflect.Descriptor instead.
 func (*AuditReading) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *AuditReading) GetRead() bool {
@@ -3664,7 +3842,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3676,7 +3854,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3689,7 +3867,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
 }
 
 // Snapshot is all that a worker measured in a step so far: it replaces the
@@ -3712,7 +3890,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3724,7 +3902,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3737,7 +3915,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Snapshot) GetStep() int32 {
@@ -3836,7 +4014,7 @@ type StepMeasurement struct {
 
 func (x *StepMeasurement) Reset() {
 	*x = StepMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3848,7 +4026,7 @@ func (x *StepMeasurement) String() string {
 func (*StepMeasurement) ProtoMessage() {}
 
 func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3861,7 +4039,7 @@ func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepMeasurement.ProtoReflect.Descriptor instead.
 func (*StepMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *StepMeasurement) GetRequests() []*RequestMeasurement {
@@ -4070,7 +4248,7 @@ type Timeline struct {
 
 func (x *Timeline) Reset() {
 	*x = Timeline{}
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4082,7 +4260,7 @@ func (x *Timeline) String() string {
 func (*Timeline) ProtoMessage() {}
 
 func (x *Timeline) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4095,7 +4273,7 @@ func (x *Timeline) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timeline.ProtoReflect.Descriptor instead.
 func (*Timeline) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Timeline) GetOutstanding() []byte {
@@ -4142,7 +4320,7 @@ type JourneyMeasurement struct {
 
 func (x *JourneyMeasurement) Reset() {
 	*x = JourneyMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4154,7 +4332,7 @@ func (x *JourneyMeasurement) String() string {
 func (*JourneyMeasurement) ProtoMessage() {}
 
 func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4167,7 +4345,7 @@ func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JourneyMeasurement.ProtoReflect.Descriptor instead.
 func (*JourneyMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *JourneyMeasurement) GetStarted() int64 {
@@ -4244,7 +4422,7 @@ type Series struct {
 
 func (x *Series) Reset() {
 	*x = Series{}
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4256,7 +4434,7 @@ func (x *Series) String() string {
 func (*Series) ProtoMessage() {}
 
 func (x *Series) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4269,7 +4447,7 @@ func (x *Series) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Series.ProtoReflect.Descriptor instead.
 func (*Series) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Series) GetPoints() [][]byte {
@@ -4309,7 +4487,7 @@ type GeneratorHealth struct {
 
 func (x *GeneratorHealth) Reset() {
 	*x = GeneratorHealth{}
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4321,7 +4499,7 @@ func (x *GeneratorHealth) String() string {
 func (*GeneratorHealth) ProtoMessage() {}
 
 func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4334,7 +4512,7 @@ func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GeneratorHealth.ProtoReflect.Descriptor instead.
 func (*GeneratorHealth) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *GeneratorHealth) GetCpuThrottledNanos() int64 {
@@ -4433,6 +4611,8 @@ type RequestMeasurement struct {
 	// excused is how many of those with a timeout had a worker that did not run for a notable
 	// part of it.
 	Excused int64 `protobuf:"varint,65,opt,name=excused,proto3" json:"excused,omitempty"`
+	// redirects is how many redirects were followed.
+	Redirects int64 `protobuf:"varint,80,opt,name=redirects,proto3" json:"redirects,omitempty"`
 	// errors are one message for each failing outcome: of a final measurement only.
 	Errors        []*ErrorSample `protobuf:"bytes,66,rep,name=errors,proto3" json:"errors,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -4441,7 +4621,7 @@ type RequestMeasurement struct {
 
 func (x *RequestMeasurement) Reset() {
 	*x = RequestMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4453,7 +4633,7 @@ func (x *RequestMeasurement) String() string {
 func (*RequestMeasurement) ProtoMessage() {}
 
 func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4466,7 +4646,7 @@ func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestMeasurement.ProtoReflect.Descriptor instead.
 func (*RequestMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *RequestMeasurement) GetSent() int64 {
@@ -4623,6 +4803,13 @@ func (x *RequestMeasurement) GetExcused() int64 {
 	return 0
 }
 
+func (x *RequestMeasurement) GetRedirects() int64 {
+	if x != nil {
+		return x.Redirects
+	}
+	return 0
+}
+
 func (x *RequestMeasurement) GetErrors() []*ErrorSample {
 	if x != nil {
 		return x.Errors
@@ -4652,7 +4839,7 @@ type Traces struct {
 
 func (x *Traces) Reset() {
 	*x = Traces{}
-	mi := &file_worker_v1_session_proto_msgTypes[49]
+	mi := &file_worker_v1_session_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4664,7 +4851,7 @@ func (x *Traces) String() string {
 func (*Traces) ProtoMessage() {}
 
 func (x *Traces) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[49]
+	mi := &file_worker_v1_session_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4677,7 +4864,7 @@ func (x *Traces) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Traces.ProtoReflect.Descriptor instead.
 func (*Traces) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{49}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Traces) GetIds() []byte {
@@ -4738,7 +4925,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[50]
+	mi := &file_worker_v1_session_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4750,7 +4937,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[50]
+	mi := &file_worker_v1_session_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4763,7 +4950,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{50}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Histogram) GetCounts() []byte {
@@ -4807,7 +4994,7 @@ type Clients struct {
 
 func (x *Clients) Reset() {
 	*x = Clients{}
-	mi := &file_worker_v1_session_proto_msgTypes[51]
+	mi := &file_worker_v1_session_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4819,7 +5006,7 @@ func (x *Clients) String() string {
 func (*Clients) ProtoMessage() {}
 
 func (x *Clients) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[51]
+	mi := &file_worker_v1_session_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4832,7 +5019,7 @@ func (x *Clients) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clients.ProtoReflect.Descriptor instead.
 func (*Clients) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{51}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Clients) GetNames() []string {
@@ -4915,7 +5102,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[52]
+	mi := &file_worker_v1_session_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4927,7 +5114,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[52]
+	mi := &file_worker_v1_session_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4940,7 +5127,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{52}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -5042,15 +5229,21 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06weight\x18\x02 \x01(\x05R\x06weight\x12\x1b\n" +
 	"\tuser_data\x18\x03 \x01(\tR\buserData\x12(\n" +
 	"\x10time_limit_nanos\x18\x04 \x01(\x03R\x0etimeLimitNanos\x125\n" +
-	"\x05steps\x18\x05 \x03(\v2\x1f.loadtest.worker.v1.JourneyStepR\x05steps\"\xf2\x01\n" +
+	"\x05steps\x18\x05 \x03(\v2\x1f.loadtest.worker.v1.JourneyStepR\x05steps\"\xab\x02\n" +
 	"\vJourneyStep\x12\x18\n" +
 	"\arequest\x18\x01 \x01(\x05R\arequest\x12\x14\n" +
 	"\x05times\x18\x02 \x01(\x05R\x05times\x12F\n" +
 	"\acapture\x18\x03 \x03(\v2,.loadtest.worker.v1.JourneyStep.CaptureEntryR\acapture\x12/\n" +
-	"\x05think\x18\x04 \x01(\v2\x19.loadtest.worker.v1.ThinkR\x05think\x1a:\n" +
+	"\x05think\x18\x04 \x01(\v2\x19.loadtest.worker.v1.ThinkR\x05think\x127\n" +
+	"\bcaptures\x18P \x03(\v2\x1b.loadtest.worker.v1.CaptureR\bcaptures\x1a:\n" +
 	"\fCaptureEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\":\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"c\n" +
+	"\aCapture\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06header\x18\x02 \x01(\tR\x06header\x12\x16\n" +
+	"\x06cookie\x18\x03 \x01(\tR\x06cookie\x12\x14\n" +
+	"\x05match\x18\x04 \x01(\tR\x05match\":\n" +
 	"\bAddSteps\x12.\n" +
 	"\x05steps\x18\x01 \x03(\v2\x18.loadtest.worker.v1.StepR\x05steps\"\xc7\x01\n" +
 	"\bRedirect\x128\n" +
@@ -5091,7 +5284,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\vserver_name\x18\x04 \x01(\tR\n" +
 	"serverName\x120\n" +
 	"\x14insecure_skip_verify\x18\x05 \x01(\bR\x12insecureSkipVerify\x12\x16\n" +
-	"\x06resume\x18\x06 \x01(\bR\x06resume\"\x93\x05\n" +
+	"\x06resume\x18\x06 \x01(\bR\x06resume\"\xf1\x05\n" +
 	"\aRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -5113,7 +5306,15 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\vmax_replies\x185 \x01(\x03R\n" +
 	"maxReplies\x12#\n" +
 	"\rtimeout_nanos\x18= \x01(\x03R\ftimeoutNanos\x12\x16\n" +
-	"\x06target\x18F \x01(\x05R\x06targetJ\x04\b\f\x10\r\"f\n" +
+	"\x06target\x18F \x01(\x05R\x06target\x121\n" +
+	"\x04form\x18P \x03(\v2\x1d.loadtest.worker.v1.FormFieldR\x04form\x12)\n" +
+	"\x10follow_redirects\x18Q \x01(\x05R\x0ffollowRedirectsJ\x04\b\f\x10\r\"\x91\x01\n" +
+	"\tFormField\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x12\x1a\n" +
+	"\bfilename\x18\x03 \x01(\tR\bfilename\x12!\n" +
+	"\fcontent_type\x18\x04 \x01(\tR\vcontentType\x12\x1b\n" +
+	"\tfrom_file\x18\x05 \x01(\bR\bfromFile\"f\n" +
 	"\x04Call\x12\x16\n" +
 	"\x06method\x18\x01 \x01(\tR\x06method\x12\x1a\n" +
 	"\bmessages\x18\x02 \x03(\fR\bmessages\x12\x12\n" +
@@ -5288,7 +5489,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x15descriptors_exhausted\x18\x04 \x01(\x03R\x14descriptorsExhausted\x12'\n" +
 	"\x0fports_exhausted\x18\x05 \x01(\x03R\x0eportsExhausted\x12/\n" +
 	"\x14run_queue_wait_nanos\x18\x06 \x01(\x03R\x11runQueueWaitNanos\x12#\n" +
-	"\rstalled_nanos\x18\a \x01(\x03R\fstalledNanos\"\xad\b\n" +
+	"\rstalled_nanos\x18\a \x01(\x03R\fstalledNanos\"\xcb\b\n" +
 	"\x12RequestMeasurement\x12\x12\n" +
 	"\x04sent\x18\x01 \x01(\x03R\x04sent\x12\x1a\n" +
 	"\bexpected\x18\x02 \x01(\x03R\bexpected\x12\x12\n" +
@@ -5312,7 +5513,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\rideal_on_time\x18> \x03(\x03R\videalOnTime\x12\x1c\n" +
 	"\tdisplaced\x18? \x01(\x03R\tdisplaced\x12\x1c\n" +
 	"\tundecided\x18@ \x01(\x03R\tundecided\x12\x18\n" +
-	"\aexcused\x18A \x01(\x03R\aexcused\x127\n" +
+	"\aexcused\x18A \x01(\x03R\aexcused\x12\x1c\n" +
+	"\tredirects\x18P \x01(\x03R\tredirects\x127\n" +
 	"\x06errors\x18B \x03(\v2\x1f.loadtest.worker.v1.ErrorSampleR\x06errors\x1a>\n" +
 	"\x10StatusCodesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\x05R\x03key\x12\x14\n" +
@@ -5380,7 +5582,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Driver)(0),                // 0: loadtest.worker.v1.Driver
 	(Protocol)(0),              // 1: loadtest.worker.v1.Protocol
@@ -5397,148 +5599,152 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*Control)(nil),            // 12: loadtest.worker.v1.Control
 	(*Journey)(nil),            // 13: loadtest.worker.v1.Journey
 	(*JourneyStep)(nil),        // 14: loadtest.worker.v1.JourneyStep
-	(*AddSteps)(nil),           // 15: loadtest.worker.v1.AddSteps
-	(*Redirect)(nil),           // 16: loadtest.worker.v1.Redirect
-	(*Destinations)(nil),       // 17: loadtest.worker.v1.Destinations
-	(*Destination)(nil),        // 18: loadtest.worker.v1.Destination
-	(*Audit)(nil),              // 19: loadtest.worker.v1.Audit
-	(*Target)(nil),             // 20: loadtest.worker.v1.Target
-	(*TLS)(nil),                // 21: loadtest.worker.v1.TLS
-	(*Request)(nil),            // 22: loadtest.worker.v1.Request
-	(*Call)(nil),               // 23: loadtest.worker.v1.Call
-	(*ExpectedValue)(nil),      // 24: loadtest.worker.v1.ExpectedValue
-	(*Header)(nil),             // 25: loadtest.worker.v1.Header
-	(*Login)(nil),              // 26: loadtest.worker.v1.Login
-	(*OAuth2)(nil),             // 27: loadtest.worker.v1.OAuth2
-	(*Data)(nil),               // 28: loadtest.worker.v1.Data
-	(*Setup)(nil),              // 29: loadtest.worker.v1.Setup
-	(*Fill)(nil),               // 30: loadtest.worker.v1.Fill
-	(*WarmUp)(nil),             // 31: loadtest.worker.v1.WarmUp
-	(*Step)(nil),               // 32: loadtest.worker.v1.Step
-	(*Share)(nil),              // 33: loadtest.worker.v1.Share
-	(*PacedUsers)(nil),         // 34: loadtest.worker.v1.PacedUsers
-	(*ClosedUsers)(nil),        // 35: loadtest.worker.v1.ClosedUsers
-	(*RampedUsers)(nil),        // 36: loadtest.worker.v1.RampedUsers
-	(*Think)(nil),              // 37: loadtest.worker.v1.Think
-	(*Burst)(nil),              // 38: loadtest.worker.v1.Burst
-	(*Arrivals)(nil),           // 39: loadtest.worker.v1.Arrivals
-	(*StartStep)(nil),          // 40: loadtest.worker.v1.StartStep
-	(*StopStep)(nil),           // 41: loadtest.worker.v1.StopStep
-	(*Acknowledge)(nil),        // 42: loadtest.worker.v1.Acknowledge
-	(*ReadAudits)(nil),         // 43: loadtest.worker.v1.ReadAudits
-	(*AuditReadings)(nil),      // 44: loadtest.worker.v1.AuditReadings
-	(*AuditReading)(nil),       // 45: loadtest.worker.v1.AuditReading
-	(*Finish)(nil),             // 46: loadtest.worker.v1.Finish
-	(*Snapshot)(nil),           // 47: loadtest.worker.v1.Snapshot
-	(*StepMeasurement)(nil),    // 48: loadtest.worker.v1.StepMeasurement
-	(*Timeline)(nil),           // 49: loadtest.worker.v1.Timeline
-	(*JourneyMeasurement)(nil), // 50: loadtest.worker.v1.JourneyMeasurement
-	(*Series)(nil),             // 51: loadtest.worker.v1.Series
-	(*GeneratorHealth)(nil),    // 52: loadtest.worker.v1.GeneratorHealth
-	(*RequestMeasurement)(nil), // 53: loadtest.worker.v1.RequestMeasurement
-	(*Traces)(nil),             // 54: loadtest.worker.v1.Traces
-	(*Histogram)(nil),          // 55: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 56: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 57: loadtest.worker.v1.ErrorSample
-	nil,                        // 58: loadtest.worker.v1.JourneyStep.CaptureEntry
-	nil,                        // 59: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 60: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(*Capture)(nil),            // 15: loadtest.worker.v1.Capture
+	(*AddSteps)(nil),           // 16: loadtest.worker.v1.AddSteps
+	(*Redirect)(nil),           // 17: loadtest.worker.v1.Redirect
+	(*Destinations)(nil),       // 18: loadtest.worker.v1.Destinations
+	(*Destination)(nil),        // 19: loadtest.worker.v1.Destination
+	(*Audit)(nil),              // 20: loadtest.worker.v1.Audit
+	(*Target)(nil),             // 21: loadtest.worker.v1.Target
+	(*TLS)(nil),                // 22: loadtest.worker.v1.TLS
+	(*Request)(nil),            // 23: loadtest.worker.v1.Request
+	(*FormField)(nil),          // 24: loadtest.worker.v1.FormField
+	(*Call)(nil),               // 25: loadtest.worker.v1.Call
+	(*ExpectedValue)(nil),      // 26: loadtest.worker.v1.ExpectedValue
+	(*Header)(nil),             // 27: loadtest.worker.v1.Header
+	(*Login)(nil),              // 28: loadtest.worker.v1.Login
+	(*OAuth2)(nil),             // 29: loadtest.worker.v1.OAuth2
+	(*Data)(nil),               // 30: loadtest.worker.v1.Data
+	(*Setup)(nil),              // 31: loadtest.worker.v1.Setup
+	(*Fill)(nil),               // 32: loadtest.worker.v1.Fill
+	(*WarmUp)(nil),             // 33: loadtest.worker.v1.WarmUp
+	(*Step)(nil),               // 34: loadtest.worker.v1.Step
+	(*Share)(nil),              // 35: loadtest.worker.v1.Share
+	(*PacedUsers)(nil),         // 36: loadtest.worker.v1.PacedUsers
+	(*ClosedUsers)(nil),        // 37: loadtest.worker.v1.ClosedUsers
+	(*RampedUsers)(nil),        // 38: loadtest.worker.v1.RampedUsers
+	(*Think)(nil),              // 39: loadtest.worker.v1.Think
+	(*Burst)(nil),              // 40: loadtest.worker.v1.Burst
+	(*Arrivals)(nil),           // 41: loadtest.worker.v1.Arrivals
+	(*StartStep)(nil),          // 42: loadtest.worker.v1.StartStep
+	(*StopStep)(nil),           // 43: loadtest.worker.v1.StopStep
+	(*Acknowledge)(nil),        // 44: loadtest.worker.v1.Acknowledge
+	(*ReadAudits)(nil),         // 45: loadtest.worker.v1.ReadAudits
+	(*AuditReadings)(nil),      // 46: loadtest.worker.v1.AuditReadings
+	(*AuditReading)(nil),       // 47: loadtest.worker.v1.AuditReading
+	(*Finish)(nil),             // 48: loadtest.worker.v1.Finish
+	(*Snapshot)(nil),           // 49: loadtest.worker.v1.Snapshot
+	(*StepMeasurement)(nil),    // 50: loadtest.worker.v1.StepMeasurement
+	(*Timeline)(nil),           // 51: loadtest.worker.v1.Timeline
+	(*JourneyMeasurement)(nil), // 52: loadtest.worker.v1.JourneyMeasurement
+	(*Series)(nil),             // 53: loadtest.worker.v1.Series
+	(*GeneratorHealth)(nil),    // 54: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 55: loadtest.worker.v1.RequestMeasurement
+	(*Traces)(nil),             // 56: loadtest.worker.v1.Traces
+	(*Histogram)(nil),          // 57: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 58: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 59: loadtest.worker.v1.ErrorSample
+	nil,                        // 60: loadtest.worker.v1.JourneyStep.CaptureEntry
+	nil,                        // 61: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 62: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	7,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
 	8,  // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
 	10, // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
-	47, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
-	44, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
+	49, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
+	46, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
 	9,  // 5: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
 	11, // 6: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
-	40, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
-	41, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
-	42, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
-	46, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
-	43, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
-	15, // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
-	16, // 13: loadtest.worker.v1.SessionResponse.redirect:type_name -> loadtest.worker.v1.Redirect
-	20, // 14: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
-	22, // 15: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
-	32, // 16: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
-	28, // 17: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
-	29, // 18: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
-	22, // 19: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
-	19, // 20: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
-	32, // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
+	42, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
+	43, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
+	44, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
+	48, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
+	45, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
+	16, // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
+	17, // 13: loadtest.worker.v1.SessionResponse.redirect:type_name -> loadtest.worker.v1.Redirect
+	21, // 14: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
+	23, // 15: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
+	34, // 16: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
+	30, // 17: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
+	31, // 18: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
+	23, // 19: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
+	20, // 20: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
+	34, // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
 	0,  // 22: loadtest.worker.v1.Assignment.driver:type_name -> loadtest.worker.v1.Driver
-	20, // 23: loadtest.worker.v1.Assignment.other_targets:type_name -> loadtest.worker.v1.Target
-	26, // 24: loadtest.worker.v1.Assignment.logins:type_name -> loadtest.worker.v1.Login
+	21, // 23: loadtest.worker.v1.Assignment.other_targets:type_name -> loadtest.worker.v1.Target
+	28, // 24: loadtest.worker.v1.Assignment.logins:type_name -> loadtest.worker.v1.Login
 	12, // 25: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
 	13, // 26: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
-	20, // 27: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
-	22, // 28: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
-	22, // 29: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
+	21, // 27: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
+	23, // 28: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
+	23, // 29: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
 	14, // 30: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
-	58, // 31: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
-	37, // 32: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
-	32, // 33: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
-	17, // 34: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
-	17, // 35: loadtest.worker.v1.Redirect.control:type_name -> loadtest.worker.v1.Destinations
-	17, // 36: loadtest.worker.v1.Redirect.other_targets:type_name -> loadtest.worker.v1.Destinations
-	18, // 37: loadtest.worker.v1.Destinations.allowed:type_name -> loadtest.worker.v1.Destination
-	22, // 38: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
-	1,  // 39: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
-	21, // 40: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
-	25, // 41: loadtest.worker.v1.Target.reflection_headers:type_name -> loadtest.worker.v1.Header
-	17, // 42: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
-	25, // 43: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	24, // 44: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
-	2,  // 45: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
-	23, // 46: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
-	27, // 47: loadtest.worker.v1.Login.oauth2:type_name -> loadtest.worker.v1.OAuth2
-	3,  // 48: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
-	4,  // 49: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	30, // 50: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
-	31, // 51: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	33, // 52: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	59, // 53: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
-	4,  // 54: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
-	33, // 55: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	34, // 56: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	35, // 57: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	38, // 58: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	39, // 59: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	36, // 60: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
-	37, // 61: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
-	37, // 62: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
-	37, // 63: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
-	45, // 64: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
-	48, // 65: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	53, // 66: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	55, // 67: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	52, // 68: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	55, // 69: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	56, // 70: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	55, // 71: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
-	51, // 72: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	50, // 73: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
-	49, // 74: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
-	55, // 75: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
-	55, // 76: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
-	55, // 77: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	55, // 78: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	55, // 79: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	60, // 80: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	55, // 81: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	55, // 82: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	54, // 83: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
-	55, // 84: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	55, // 85: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
-	57, // 86: loadtest.worker.v1.RequestMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	5,  // 87: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	6,  // 88: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	88, // [88:89] is the sub-list for method output_type
-	87, // [87:88] is the sub-list for method input_type
-	87, // [87:87] is the sub-list for extension type_name
-	87, // [87:87] is the sub-list for extension extendee
-	0,  // [0:87] is the sub-list for field type_name
+	60, // 31: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
+	39, // 32: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
+	15, // 33: loadtest.worker.v1.JourneyStep.captures:type_name -> loadtest.worker.v1.Capture
+	34, // 34: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
+	18, // 35: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
+	18, // 36: loadtest.worker.v1.Redirect.control:type_name -> loadtest.worker.v1.Destinations
+	18, // 37: loadtest.worker.v1.Redirect.other_targets:type_name -> loadtest.worker.v1.Destinations
+	19, // 38: loadtest.worker.v1.Destinations.allowed:type_name -> loadtest.worker.v1.Destination
+	23, // 39: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
+	1,  // 40: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
+	22, // 41: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
+	27, // 42: loadtest.worker.v1.Target.reflection_headers:type_name -> loadtest.worker.v1.Header
+	18, // 43: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
+	27, // 44: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	26, // 45: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	2,  // 46: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
+	25, // 47: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
+	24, // 48: loadtest.worker.v1.Request.form:type_name -> loadtest.worker.v1.FormField
+	29, // 49: loadtest.worker.v1.Login.oauth2:type_name -> loadtest.worker.v1.OAuth2
+	3,  // 50: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	4,  // 51: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	32, // 52: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
+	33, // 53: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	35, // 54: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
+	61, // 55: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	4,  // 56: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
+	35, // 57: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	36, // 58: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	37, // 59: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	40, // 60: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	41, // 61: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	38, // 62: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
+	39, // 63: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
+	39, // 64: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
+	39, // 65: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
+	47, // 66: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
+	50, // 67: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	55, // 68: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	57, // 69: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	54, // 70: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	57, // 71: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	58, // 72: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	57, // 73: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
+	53, // 74: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	52, // 75: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
+	51, // 76: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
+	57, // 77: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	57, // 78: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	57, // 79: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	57, // 80: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	57, // 81: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	62, // 82: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	57, // 83: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	57, // 84: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	56, // 85: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
+	57, // 86: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	57, // 87: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
+	59, // 88: loadtest.worker.v1.RequestMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	5,  // 89: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	6,  // 90: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	90, // [90:91] is the sub-list for method output_type
+	89, // [89:90] is the sub-list for method input_type
+	89, // [89:89] is the sub-list for extension type_name
+	89, // [89:89] is the sub-list for extension extendee
+	0,  // [0:89] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -5564,7 +5770,7 @@ func file_worker_v1_session_proto_init() {
 		(*SessionResponse_AddSteps)(nil),
 		(*SessionResponse_Redirect)(nil),
 	}
-	file_worker_v1_session_proto_msgTypes[27].OneofWrappers = []any{
+	file_worker_v1_session_proto_msgTypes[29].OneofWrappers = []any{
 		(*Step_PacedUsers)(nil),
 		(*Step_ClosedUsers)(nil),
 		(*Step_Burst)(nil),
@@ -5577,7 +5783,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   56,
+			NumMessages:   58,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
