@@ -1,8 +1,9 @@
 package v1beta1
 
-// Login is what the Authorization header of requests has, unless they have one of their own.
+// Login is how requests log in that have no header Authorization of their own.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.path) == (self.type in ['ClientCredentials', 'RefreshToken'])",message="path must be set for ClientCredentials and RefreshToken alone"
+// +kubebuilder:validation:XValidation:rule="has(self.aws) == (self.type == 'AWSSigV4')",message="aws must be set for AWSSigV4 alone"
 // +kubebuilder:validation:XValidation:rule="self.type == 'ClientCredentials' || !has(self.scopes) && !has(self.audience)",message="scopes and audience must not be set unless type is ClientCredentials"
 type Login struct {
 	// name is what targets call it.
@@ -41,11 +42,37 @@ type Login struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Audience string `json:"audience,omitempty"`
+
+	// aws is what requests are signed for.
+	// +optional
+	AWS *AWSSignature `json:"aws,omitempty"`
+}
+
+// AWSSignature is what a signature is valid for.
+type AWSSignature struct {
+	// region is the region of the service. Example: eu-central-1.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[a-z0-9-]+$`
+	Region string `json:"region"`
+
+	// service is the name that the service has in signatures. Example: execute-api.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[a-z0-9-]+$`
+	Service string `json:"service"`
+
+	// temporary says that the credentials end by themselves: the Secret has the key sessionToken,
+	// too. They have to be good for the whole run. Default false.
+	// +optional
+	Temporary bool `json:"temporary,omitempty"`
 }
 
 // LoginType is how to log in.
 //
-// +kubebuilder:validation:Enum=Basic;Bearer;ClientCredentials;RefreshToken
+// +kubebuilder:validation:Enum=Basic;Bearer;ClientCredentials;RefreshToken;AWSSigV4
 type LoginType string
 
 const (
@@ -60,6 +87,9 @@ const (
 	// LoginRefreshToken is the same with the refresh token of the key refresh-token beside these
 	// (section 6). The value of client-secret is empty for a client that has none.
 	LoginRefreshToken LoginType = "RefreshToken"
+	// LoginAWSSigV4 signs each request of HTTP with the keys accessKeyID and secretAccessKey (AWS
+	// Signature Version 4).
+	LoginAWSSigV4 LoginType = "AWSSigV4"
 )
 
 // ObtainsToken says whether workers obtain a token, which no Secret has.

@@ -92,7 +92,7 @@ func newReflected(a *workerv1.Assignment, c Config, l logins) (*reflected, error
 func reflectionHeaders(a *workerv1.Assignment, l logins) (*source.Buffer, error) {
 	question, err := toRequest(&workerv1.Request{
 		Name: "reflection", Method: http.MethodPost, Path: "/", Weight: 1, Headers: a.GetTarget().GetReflectionHeaders(),
-	}, l)
+	}, l, a.GetTarget())
 	if err != nil {
 		return nil, err
 	}

@@ -10,15 +10,17 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/login"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
 // logins are how requests log in, in the order of the assignment.
 type logins []oneLogin
 
-// oneLogin is a value that does not change, or a token that is obtained.
+// oneLogin is a value that does not change, a token that is obtained, or what signs requests.
 type oneLogin struct {
-	value string
-	token *login.Token // nil: value is it
+	value     string
+	token     *login.Token
+	signature *login.Signature
 	// server is scheme and host of what issues the token.
 	server string
 }
@@ -41,6 +43,8 @@ func newLogin(a *workerv1.Assignment, l *workerv1.Login, c Config) (oneLogin, er
 	switch {
 	case l.GetOauth2() != nil:
 		return newTokenLogin(a, l, c)
+	case l.GetAws() != nil:
+		return newSignature(l.GetAws())
 	case l.GetTokenFile() != "":
 		token, err := readLine(l.GetTokenFile())
 		return oneLogin{value: "Bearer " + token}, err
@@ -73,21 +77,43 @@ func newTokenLogin(a *workerv1.Assignment, l *workerv1.Login, c Config) (oneLogi
 		return oneLogin{}, err
 	}
 	client := login.Client{Scopes: o.GetScopes(), Audience: o.GetAudience(), Server: issuer.GetUrl(), Path: o.GetPath(), Connect: connect}
-	for _, f := range []struct {
-		path string
-		into *string
-	}{{o.GetClientIdFile(), &client.ID}, {o.GetClientSecretFile(), &client.Secret}, {o.GetRefreshTokenFile(), &client.RefreshToken}} {
-		if f.path == "" {
-			continue
-		}
-		if *f.into, err = readLine(f.path); err != nil {
-			return oneLogin{}, err
-		}
+	err = readLines(lineOf{o.GetClientIdFile(), &client.ID}, lineOf{o.GetClientSecretFile(), &client.Secret}, lineOf{o.GetRefreshTokenFile(), &client.RefreshToken})
+	if err != nil {
+		return oneLogin{}, err
 	}
 	if o.GetRefreshTokenFile() != "" && client.RefreshToken == "" {
 		return oneLogin{}, fmt.Errorf("%s is empty", o.GetRefreshTokenFile())
 	}
 	return oneLogin{token: &login.Token{Name: l.GetName(), Issue: client.Issuer()}, server: destination(issuer)}, nil
+}
+
+// newSignature is a login by which requests are signed.
+func newSignature(a *workerv1.AWS) (oneLogin, error) {
+	var id, secret, session string
+	err := readLines(lineOf{a.GetAccessKeyIdFile(), &id}, lineOf{a.GetSecretAccessKeyFile(), &secret}, lineOf{a.GetSessionTokenFile(), &session})
+	if err != nil {
+		return oneLogin{}, err
+	}
+	s, err := login.NewSignature(id, secret, session, a.GetRegion(), a.GetService())
+	return oneLogin{signature: s}, err
+}
+
+// lineOf is a file, and what its line is read into. Of an empty path, nothing is read.
+type lineOf struct {
+	path string
+	into *string
+}
+
+func readLines(list ...lineOf) (err error) {
+	for _, f := range list {
+		if f.path == "" {
+			continue
+		}
+		if *f.into, err = readLine(f.path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readLine reads a file without the line break with which a file ends that was written by hand.
@@ -99,17 +125,36 @@ func readLine(path string) (string, error) {
 	return text, err
 }
 
-// header is the header that a login makes.
-func (l logins) header(h *workerv1.Header) (source.Header, error) {
+// header is the header that a login makes, of a request for a server.
+func (l logins) header(h *workerv1.Header, server *workerv1.Target) (source.Header, error) {
 	n := int(h.GetLogin())
 	if n < 1 || n > len(l) {
 		return source.Header{}, fmt.Errorf("there is no login %d among %d", n, len(l))
 	}
-	if one := l[n-1]; one.token == nil {
-		return source.Header{Name: h.GetName(), Value: one.value, Literal: true}, nil
+	out := source.Header{Name: h.GetName()}
+	switch one := l[n-1]; {
+	case one.token != nil:
+		out.Credential = one.token
+	case one.signature != nil:
+		to, err := login.NewServer(server.GetUrl())
+		out.Signer = signer{one.signature, to}
+		return out, err
+	default:
+		out.Value, out.Literal = one.value, true
 	}
-	return source.Header{Name: h.GetName(), Credential: l[n-1].token}, nil
+	return out, nil
 }
+
+// signer signs requests for a server.
+type signer struct {
+	*login.Signature
+	to login.Server
+}
+
+var _ source.Signer = signer{}
+
+// Sign signs a request.
+func (s signer) Sign(r *transport.Request) { s.Signature.Sign(s.to, r) }
 
 // obtain obtains all tokens. It waits for a server that is out of reach.
 func (l logins) obtain(ctx context.Context, notReady func(error)) error {

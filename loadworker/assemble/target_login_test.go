@@ -154,18 +154,18 @@ func TestLoginsThatFail(t *testing.T) {
 	}
 }
 
-// problem is a credential that has ended.
-type problem struct{}
+// endedToken is a credential that has ended.
+type endedToken struct{}
 
-func (problem) Append(dst []byte) []byte { return append(dst, "Bearer old"...) }
-func (problem) Problem() string          { return "the token has ended" }
+func (endedToken) Append(dst []byte) []byte { return append(dst, "Bearer old"...) }
+func (endedToken) Problem() string          { return "the token has ended" }
 
-var _ source.Credential = problem{}
+var _ source.Credential = endedToken{}
 
 // The error of a request that is refused says that its token has ended.
 func TestRefusedRequestSaysThatItsTokenHasEnded(t *testing.T) {
 	s, err := source.New(source.Config{Requests: []source.Request{
-		{Name: "a", Weight: 1, Method: "GET", Path: "/", Headers: []source.Header{{Name: "Authorization", Credential: problem{}}}},
+		{Name: "a", Weight: 1, Method: "GET", Path: "/", Headers: []source.Header{{Name: "Authorization", Credential: endedToken{}}}},
 		{Name: "b", Weight: 1, Method: "GET", Path: "/"},
 	}})
 	if err != nil {

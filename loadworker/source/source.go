@@ -132,8 +132,8 @@ func (s *Source) Name(request int) string { return s.requests[request].name }
 // Problem says why a request may be refused that the target would take otherwise; "": nothing
 // is known of any.
 func (s *Source) Problem(request int) string {
-	if c := s.requests[request].credential; c != nil {
-		return c.Problem()
+	if l := s.requests[request].login; l != nil {
+		return l.Problem()
 	}
 	return ""
 }

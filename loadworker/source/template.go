@@ -48,7 +48,7 @@ type part struct {
 	column  column
 	// credential is what appends a value that changes.
 	credential Credential
-	encoded bool // the value is percent-encoded
+	encoded    bool // the value is percent-encoded
 }
 
 // column is the column of a table that a variable names, or a captured value.

@@ -17,6 +17,10 @@ const (
 	clientIDKey     = "client-id"
 	clientSecretKey = "client-secret"
 	refreshTokenKey = "refresh-token"
+	// These are as those of the operator's own object store.
+	accessKeyIDKey     = "accessKeyID"
+	secretAccessKeyKey = "secretAccessKey"
+	sessionTokenKey    = "sessionToken"
 )
 
 // authorization is the header that a login makes.
@@ -26,21 +30,26 @@ const authorization = "Authorization"
 const noFile = FileDir + "/a-login-that-this-worker-does-not-know"
 
 // loginKeys are the keys that the Secret of a login has.
-func loginKeys(t v1beta1.LoginType) []string {
-	switch t {
+func loginKeys(l *v1beta1.Login) []string {
+	switch l.Type {
 	case v1beta1.LoginBasic:
 		return []string{usernameKey, passwordKey}
 	case v1beta1.LoginBearer:
 		return []string{tokenKey}
 	case v1beta1.LoginRefreshToken:
 		return []string{clientIDKey, clientSecretKey, refreshTokenKey}
+	case v1beta1.LoginAWSSigV4:
+		if l.AWS.Temporary {
+			return []string{accessKeyIDKey, secretAccessKeyKey, sessionTokenKey}
+		}
+		return []string{accessKeyIDKey, secretAccessKeyKey}
 	}
 	return []string{clientIDKey, clientSecretKey}
 }
 
 // loginFiles are the files of a login.
 func loginFiles(l *v1beta1.Login) (list []File) {
-	for _, key := range loginKeys(l.Type) {
+	for _, key := range loginKeys(l) {
 		list = append(list, secretFile(l.SecretName, key))
 	}
 	return list
@@ -65,6 +74,14 @@ func logins(spec *v1beta1.LoadTestSpec) (list []*workerv1.Login) {
 			if l.Type == v1beta1.LoginRefreshToken {
 				w.Oauth2.RefreshTokenFile = file(refreshTokenKey)
 			}
+		case v1beta1.LoginAWSSigV4:
+			w.Aws = &workerv1.AWS{
+				AccessKeyIdFile: file(accessKeyIDKey), SecretAccessKeyFile: file(secretAccessKeyKey),
+				Region: l.AWS.Region, Service: l.AWS.Service,
+			}
+			if l.AWS.Temporary {
+				w.Aws.SessionTokenFile = file(sessionTokenKey)
+			}
 		}
 		list = append(list, w)
 	}
@@ -87,22 +104,29 @@ func withLogin(spec *v1beta1.LoadTestSpec, target *v1beta1.Target, list []*worke
 	return append(list, &workerv1.Header{Name: authorization, ValueFile: noFile, Login: int32(i + 1)})
 }
 
-// fieldTarget is a target with its field.
+// fieldTarget is a target with its field. takesCalls says that calls of gRPC go there, if there are any.
 type fieldTarget struct {
-	field string
+	field      string
+	takesCalls bool
 	*v1beta1.Target
 }
 
 // allTargets are all that a spec has.
 func allTargets(spec *v1beta1.LoadTestSpec) []fieldTarget {
-	list := []fieldTarget{{"spec.target", &spec.Target}}
+	list := []fieldTarget{{"spec.target", true, &spec.Target}}
 	if spec.Versus != nil {
-		list = append(list, fieldTarget{"spec.versus.target", &spec.Versus.Target})
+		list = append(list, fieldTarget{"spec.versus.target", true, &spec.Versus.Target})
 	}
 	for i := range spec.OtherTargets {
-		list = append(list, fieldTarget{OtherTargetField(spec.OtherTargets[i].Name), spec.OtherTargets[i].Target()})
+		list = append(list, fieldTarget{OtherTargetField(spec.OtherTargets[i].Name), false, spec.OtherTargets[i].Target()})
 	}
 	return list
+}
+
+// callsAny says whether any calls of gRPC are sent, the questions about health included.
+func callsAny(spec *v1beta1.LoadTestSpec) bool {
+	toTarget, toControl := HasCalls(spec)
+	return toTarget || toControl || slices.ContainsFunc(questions(spec), func(q fieldQuestion) bool { return q.GRPCHealth != nil })
 }
 
 // checkLogins refuses a login that is not there, is not used, or cannot be carried out.
@@ -118,6 +142,9 @@ func checkLogins(spec *v1beta1.LoadTestSpec) *Refusal {
 		}
 		if hasHeader(t.Headers, authorization) {
 			return invalid("%s.headers: must not have %s with login, which sends it; remove one of them.", t.field, authorization)
+		}
+		if spec.Logins[i].Type == v1beta1.LoginAWSSigV4 && t.takesCalls && callsAny(spec) {
+			return invalid("%s.login: %s signs requests of HTTP alone, and calls of gRPC go there, too; use another login.", t.field, spec.Logins[i].Type)
 		}
 		used[i] = true
 	}
