@@ -16,7 +16,10 @@ var loginValidations = []validation{
 		want:    []string{"spec.logins[0]: Invalid value: aws must be set for AWSSigV4 alone"}},
 	{name: "region and service of a login", valid: "{logins: [{name: a, type: AWSSigV4, secretName: loadtest-a, aws: {region: us-east-1, service: aoss}}]}",
 		invalid: "{logins: [{name: a, type: AWSSigV4, secretName: loadtest-a, aws: {region: a/b, service: 'S3'}}]}",
-		want:    []string{"spec.logins[0].aws.region: Invalid value: ", "spec.logins[0].aws.service: Invalid value: "}},
+		want: []string{
+			"spec.logins[0].aws.region: Invalid value: \"a/b\": spec.logins[0].aws.region in body should match '^[a-z0-9-]+$'",
+			"spec.logins[0].aws.service: Invalid value: \"S3\": spec.logins[0].aws.service in body should match '^[a-z0-9-]+$'",
+		}},
 	{name: "scopes of a login", valid: "{logins: [{name: a, type: ClientCredentials, secretName: loadtest-a, path: /token, scopes: [read], audience: b}]}",
 		invalid: "{logins: [{name: a, type: RefreshToken, secretName: loadtest-a, path: /token, scopes: [read]}]}",
 		want:    []string{"spec.logins[0]: Invalid value: scopes and audience must not be set unless type is ClientCredentials"}},

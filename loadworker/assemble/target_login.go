@@ -76,15 +76,22 @@ func newTokenLogin(a *workerv1.Assignment, l *workerv1.Login, c Config) (oneLogi
 	if err != nil {
 		return oneLogin{}, err
 	}
-	client := login.Client{Scopes: o.GetScopes(), Audience: o.GetAudience(), Server: issuer.GetUrl(), Path: o.GetPath(), Connect: connect}
-	err = readLines(lineOf{o.GetClientIdFile(), &client.ID}, lineOf{o.GetClientSecretFile(), &client.Secret}, lineOf{o.GetRefreshTokenFile(), &client.RefreshToken})
-	if err != nil {
+	client := login.Client{
+		Credentials: func() (login.Credentials, error) { return readCredentials(o) }, Refreshes: o.GetRefreshTokenFile() != "",
+		Scopes: o.GetScopes(), Audience: o.GetAudience(), Server: issuer.GetUrl(), Path: o.GetPath(), Connect: connect,
+	}
+	if _, err := client.Credentials(); err != nil {
 		return oneLogin{}, err
 	}
-	if o.GetRefreshTokenFile() != "" && client.RefreshToken == "" {
-		return oneLogin{}, fmt.Errorf("%s is empty", o.GetRefreshTokenFile())
-	}
 	return oneLogin{token: &login.Token{Name: l.GetName(), Issue: client.Issuer()}, server: destination(issuer)}, nil
+}
+
+func readCredentials(o *workerv1.OAuth2) (c login.Credentials, err error) {
+	err = readLines(lineOf{o.GetClientIdFile(), &c.ID}, lineOf{o.GetClientSecretFile(), &c.Secret}, lineOf{o.GetRefreshTokenFile(), &c.RefreshToken})
+	if err == nil && o.GetRefreshTokenFile() != "" && c.RefreshToken == "" {
+		err = fmt.Errorf("%s is empty", o.GetRefreshTokenFile())
+	}
+	return c, err
 }
 
 // newSignature is a login by which requests are signed.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -105,6 +106,58 @@ func TestTokenThatIsSentBackIsInNoError(t *testing.T) {
 	m := run(t, prepared(t, a, testConfig(), ignore))
 	if n := m.Requests[0].StatusCodes[http.StatusUnauthorized]; n != 2 || strings.Contains(fmt.Sprint(m.Requests[0].Errors), canary) {
 		t.Errorf("%d were refused: %v", n, m.Requests[0].Errors)
+	}
+}
+
+// A redirect that is followed to another origin has no login, of whatever type; one that is followed
+// to the target itself has it.
+func TestNoLoginGoesToAnotherOrigin(t *testing.T) {
+	var mu sync.Mutex
+	elsewhere := map[string]int{}
+	note := func(r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, name := range []string{"Authorization", "X-Amz-Security-Token", "X-Amz-Date"} {
+			elsewhere[name] += len(r.Header.Values(name))
+		}
+		elsewhere["requests"]++
+	}
+	other := workertest.NewTarget(t, func(_ http.ResponseWriter, r *http.Request) { note(r) })
+	identity := workertest.NewTarget(t, func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]any{"access_token": canary, "expires_in": 3600})
+	})
+	for name, l := range map[string]*workerv1.Login{
+		"basic":  {UsernameFile: file(t, "a"), PasswordFile: file(t, canary)},
+		"bearer": {TokenFile: file(t, canary)},
+		"token":  byToken(t, 2),
+		"signed": bySignature(t, "s3"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			clear(elsewhere)
+			var without atomic.Int64
+			shop := workertest.NewTarget(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Authorization") == "" {
+					without.Add(1)
+				}
+				to := map[string]string{"/": "/second", "/second": other.URL + "/third"}[r.URL.Path]
+				http.Redirect(w, r, to, http.StatusTemporaryRedirect)
+			})
+			for _, journey := range []bool{false, true} {
+				a := loggedIn(workertest.Assignment(shop.URL, workertest.Burst(0, 2, 3)), l)
+				a.Preflight, a.Requests[0].Path, a.Requests[0].FollowRedirects = nil, "/", 2
+				a.OtherTargets = []*workerv1.Target{{Url: other.URL, TimeoutNanos: 1e10, AllowSpecialAddresses: true}, {Url: identity.URL, TimeoutNanos: 1e10, AllowSpecialAddresses: true}}
+				if journey {
+					a.Journeys = []*workerv1.Journey{{Name: "j", Weight: 1, Steps: []*workerv1.JourneyStep{{Request: 0, Times: 1}}}}
+				}
+				if q := &run(t, prepared(t, a, testConfig(), ignore)).Requests[0]; q.Expected != 6 || q.Redirects != 12 {
+					t.Errorf("%d of %d were expected, and %d redirects followed", q.Expected, q.Sent, q.Redirects)
+				}
+			}
+			same.As(t, "what came elsewhere", map[string]int{"requests": 12, "Authorization": 0, "X-Amz-Security-Token": 0, "X-Amz-Date": 0}, elsewhere)
+			if n := without.Load(); n > 0 {
+				t.Errorf("the target got %d requests without a login", n)
+			}
+		})
 	}
 }
 

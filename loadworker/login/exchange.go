@@ -25,9 +25,11 @@ const (
 
 // Client is who asks for a token, and how.
 type Client struct {
-	ID, Secret string
-	// RefreshToken is exchanged for a token; "": the client's own credentials are.
-	RefreshToken string
+	// Credentials returns those of now: they are read for each token, as a Secret may be replaced
+	// during a run.
+	Credentials func() (Credentials, error)
+	// Refreshes says that a refresh token is exchanged, and not the client's own credentials.
+	Refreshes bool
 	// Scopes and Audience are asked for with the client's own credentials.
 	Scopes   []string
 	Audience string
@@ -36,6 +38,9 @@ type Client struct {
 	Server, Path string
 	Connect      transport.Client
 }
+
+// Credentials are the client's own, and its refresh token if it has one.
+type Credentials struct{ ID, Secret, RefreshToken string }
 
 // Unavailable is the error of a server of tokens that may issue one later.
 type Unavailable struct{ Err error }
@@ -46,25 +51,42 @@ func (e *Unavailable) Error() string { return e.Err.Error() }
 func (e *Unavailable) Unwrap() error { return e.Err }
 
 // Issuer returns what obtains tokens, one after another. If the server issues another refresh
-// token with one, that is the next that is exchanged.
+// token with one, that is the next that is exchanged, unless there is another in the credentials by
+// then.
 func (c Client) Issuer() Issuer {
-	at := c.Server + c.Path
-	if c.RefreshToken == "" {
-		config := clientcredentials.Config{ClientID: c.ID, ClientSecret: c.Secret, TokenURL: at, Scopes: c.Scopes}
-		if c.Audience != "" {
-			config.EndpointParams = url.Values{"audience": {c.Audience}}
-		}
-		return func(ctx context.Context) (*oauth2.Token, error) {
-			return c.exchange(ctx, config.Token)
-		}
+	if c.Refreshes {
+		return c.refreshing()
 	}
-	config, refresh := oauth2.Config{ClientID: c.ID, ClientSecret: c.Secret, Endpoint: oauth2.Endpoint{TokenURL: at}}, c.RefreshToken
+	config := clientcredentials.Config{TokenURL: c.Server + c.Path, Scopes: c.Scopes}
+	if c.Audience != "" {
+		config.EndpointParams = url.Values{"audience": {c.Audience}}
+	}
 	return func(ctx context.Context) (*oauth2.Token, error) {
+		now, err := c.Credentials()
+		if err != nil {
+			return nil, err
+		}
+		config.ClientID, config.ClientSecret = now.ID, now.Secret
+		return c.exchange(ctx, config.Token)
+	}
+}
+
+func (c Client) refreshing() Issuer {
+	config := oauth2.Config{Endpoint: oauth2.Endpoint{TokenURL: c.Server + c.Path}}
+	var given, next string // the refresh token of the credentials, and the one to exchange
+	return func(ctx context.Context) (*oauth2.Token, error) {
+		now, err := c.Credentials()
+		if err != nil {
+			return nil, err
+		}
+		if config.ClientID, config.ClientSecret = now.ID, now.Secret; now.RefreshToken != given {
+			given, next = now.RefreshToken, now.RefreshToken
+		}
 		token, err := c.exchange(ctx, func(ctx context.Context) (*oauth2.Token, error) {
-			return config.TokenSource(ctx, &oauth2.Token{RefreshToken: refresh}).Token()
+			return config.TokenSource(ctx, &oauth2.Token{RefreshToken: next}).Token()
 		})
 		if err == nil && token.RefreshToken != "" {
-			refresh = token.RefreshToken
+			next = token.RefreshToken
 		}
 		return token, err
 	}

@@ -32,7 +32,14 @@ func client(t *testing.T, server *workertest.Target) login.Client {
 		Policy: address.Policy{AllowSpecial: true, Allowed: []address.Destination{{Range: netip.MustParsePrefix("0.0.0.0/0")}}},
 	})
 	must.Succeed(t, err)
-	return login.Client{ID: "shop", Secret: "s3cr+t&", Server: server.URL, Path: "/token", Connect: http1.NewClient(d, "test")}
+	return login.Client{Credentials: given("shop", "s3cr+t&", ""), Server: server.URL, Path: "/token", Connect: http1.NewClient(d, "test")}
+}
+
+// given are credentials that do not change.
+func given(id, secret, refreshToken string) func() (login.Credentials, error) {
+	return func() (login.Credentials, error) {
+		return login.Credentials{ID: id, Secret: secret, RefreshToken: refreshToken}, nil
+	}
 }
 
 // answer sends a token that is good for so many seconds.
@@ -124,19 +131,21 @@ func TestTokenIsKeptUntilItEnds(t *testing.T) {
 
 // A token that is not known to end is obtained once.
 func TestTokenWithoutAnEndIsNotRenewed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := workertest.InMemory(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, `{"access_token": "x"}`) })
-		token := &login.Token{Issue: client(t, server).Issuer()}
-		must.Succeed(t, token.Obtain(t.Context()))
-		token.Renew(t.Context()) // returns
-		if header(token) != "Bearer x" || token.Problem() != "" || server.Served() != 1 {
-			t.Errorf("%q, %q, %d requests", header(token), token.Problem(), server.Served())
-		}
-		server.Close()
-	})
+	for _, text := range []string{`{"access_token": "x"}`, `{"access_token": "x", "expires_in": 0}`, `{"access_token": "x", "expires_in": null}`} {
+		synctest.Test(t, func(t *testing.T) {
+			server := workertest.InMemory(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, text) })
+			token := &login.Token{Issue: client(t, server).Issuer()}
+			must.Succeed(t, token.Obtain(t.Context()))
+			token.Renew(t.Context()) // returns
+			if header(token) != "Bearer x" || token.Problem() != "" || server.Served() != 1 {
+				t.Errorf("%s: %q, %q, %d requests", text, header(token), token.Problem(), server.Served())
+			}
+			server.Close()
+		})
+	}
 }
 
-// A refresh token that the server replaces is used once.
+// A refresh token that the server replaces is used once. One that the Secret has instead goes before it.
 func TestRefreshTokenIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := workertest.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
@@ -147,12 +156,74 @@ func TestRefreshTokenIsReplaced(t *testing.T) {
 			_, _ = fmt.Fprintf(w, `{"access_token": "of-%s", "expires_in": "60", "refresh_token": "%[1]s+"}`, r.FormValue("refresh_token"))
 		})
 		c := client(t, server)
-		c.RefreshToken = "r"
+		secret := login.Credentials{ID: "shop", RefreshToken: "r"}
+		c.Refreshes, c.Credentials = true, func() (login.Credentials, error) { return secret, nil }
 		token := &login.Token{Issue: c.Issuer()}
-		for _, want := range []string{"Bearer of-r", "Bearer of-r+", "Bearer of-r++"} {
+		for i, want := range []string{"Bearer of-r", "Bearer of-r+", "Bearer of-r++", "Bearer of-other", "Bearer of-other+"} {
+			if i == 3 { // the Secret is replaced
+				secret.RefreshToken = "other"
+			}
 			must.Succeed(t, token.Obtain(t.Context()))
 			if got := header(token); got != want {
 				t.Errorf("%q, want %q", got, want)
+			}
+		}
+		server.Close()
+	})
+}
+
+// A client's secret that is replaced during a run is that of the next token; until there is one, an
+// error names the file alone.
+func TestSecretIsReplacedDuringARun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := workertest.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
+			_, secret, _ := r.BasicAuth()
+			answer(w, "of-"+secret, 100)
+		})
+		var secret atomic.Value // "": the file is not there
+		secret.Store("old")
+		c := client(t, server)
+		c.Credentials = func() (login.Credentials, error) {
+			if secret.Load() == "" {
+				return login.Credentials{}, errors.New("open client-secret: no such file")
+			}
+			return given("shop", secret.Load().(string), "")()
+		}
+		token := &login.Token{Issue: c.Issuer()}
+		must.Succeed(t, token.Obtain(t.Context()))
+		ctx, cancel := context.WithCancel(t.Context())
+		go token.Renew(ctx)
+		secret.Store("")
+		<-time.After(101 * time.Second)
+		if want := `login "": the token has ended and could not be renewed: open client-secret: no such file`; header(token) != "Bearer of-old" || token.Problem() != want {
+			t.Errorf("%q, %q; want %q", header(token), token.Problem(), want)
+		}
+		secret.Store("new")
+		<-time.After(2 * time.Second)
+		if header(token) != "Bearer of-new" || token.Problem() != "" {
+			t.Errorf("%q, %q", header(token), token.Problem())
+		}
+		cancel()
+		synctest.Wait()
+		server.Close()
+	})
+}
+
+// A server that takes credentials in the body alone gets them there; how it takes them is tried once.
+func TestClientThatMayNotUseAHeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := workertest.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.FormValue("client_secret") != "s3cr+t&" || r.FormValue("client_id") != "shop" {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			answer(w, "x", 100)
+		})
+		token := &login.Token{Issue: client(t, server).Issuer()}
+		for _, want := range []int64{2, 3} {
+			must.Succeed(t, token.Obtain(t.Context()))
+			if server.Served() != want {
+				t.Errorf("%d requests, want %d", server.Served(), want)
 			}
 		}
 		server.Close()
@@ -189,6 +260,30 @@ func TestAnswersWithoutAToken(t *testing.T) {
 			"it answered status 307, a redirect, which is not followed", false},
 		"no JSON": {func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, canary) },
 			"its answer has no token in JSON, as RFC 6749 (5.1) has it", false},
+		"a page": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = fmt.Fprintf(w, "<html><title>%s</title></html>", canary)
+		}, "its answer has no token in JSON, as RFC 6749 (5.1) has it", false},
+		"a form": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/x-www-form-urlencoded")
+			_, _ = fmt.Fprintf(w, "access_token=%s&token_type=bearer", canary)
+		}, "its answer has no token in JSON, as RFC 6749 (5.1) has it", false},
+		"an end that is no number": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = fmt.Fprintf(w, `{"access_token": %q, "expires_in": %[1]q}`, canary)
+		}, "its answer has no token in JSON, as RFC 6749 (5.1) has it", false},
+		"an end beyond all times": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = fmt.Fprintf(w, `{"access_token": %q, "expires_in": 1e30}`, canary)
+		}, "its answer has no token in JSON, as RFC 6749 (5.1) has it", false},
+		"an answer without an end": {func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				_, _ = fmt.Fprint(w, canary)
+				_ = http.NewResponseController(w).Flush()
+				select {
+				case <-time.After(time.Second):
+				case <-r.Context().Done():
+				}
+			}
+		}, "read: ", true},
 		"no token": {func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, `{"id_token": %q}`, canary) },
 			"its answer has no token in JSON, as RFC 6749 (5.1) has it", false},
 		"a large answer": {func(w http.ResponseWriter, _ *http.Request) { answer(w, strings.Repeat(canary, 1<<20), 100) },

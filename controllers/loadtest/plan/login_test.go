@@ -102,6 +102,63 @@ func TestLoginsAreChecked(t *testing.T) {
 	}
 }
 
+// A signature has the keys of the Secret, and that of the session if the credentials are temporary.
+func TestSignaturesHaveTheirKeys(t *testing.T) {
+	for temporary, want := range map[bool][]string{
+		false: {"accessKeyID", "secretAccessKey"}, true: {"accessKeyID", "secretAccessKey", "sessionToken"},
+	} {
+		spec := withSignature()
+		spec.Logins[0].AWS.Temporary = temporary
+		lt := loadTest(spec)
+		p, refusal := plan.New(lt, policy.Rules{})
+		if refusal != nil {
+			t.Fatal(refusal.Message)
+		}
+		p.Record(&lt.Status)
+		var keys []string
+		for _, f := range plan.Files(spec) {
+			keys = append(keys, f.Key)
+		}
+		same.As(t, "keys", want, keys)
+		aws := plan.Assignments(lt)[0].GetLogins()[0].GetAws()
+		if (aws.GetSessionTokenFile() != "") != temporary || aws.GetRegion() != "eu-central-1" || aws.GetService() != "execute-api" {
+			t.Errorf("the worker signs by %v", aws)
+		}
+	}
+}
+
+// withSignature is a spec whose requests are signed.
+func withSignature() *v1beta1.LoadTestSpec {
+	s := withLogins()
+	s.OtherTargets, s.Target.Login = nil, "api"
+	s.Logins = []v1beta1.Login{{Name: "api", Type: v1beta1.LoginAWSSigV4, SecretName: "loadtest-aws", AWS: &v1beta1.AWSSignature{Region: "eu-central-1", Service: "execute-api"}}}
+	return s
+}
+
+// Calls of gRPC are not signed: none may go where requests are.
+func TestCallsAreNotSigned(t *testing.T) {
+	const want = "spec.target.login: AWSSigV4 signs requests of HTTP alone, and calls of gRPC go there, too; use another login."
+	for name, change := range map[string]func(*v1beta1.LoadTestSpec){
+		"a request": func(s *v1beta1.LoadTestSpec) {
+			s.Requests = append(s.Requests, v1beta1.Request{Name: "call", GRPC: &v1beta1.Call{Method: "a.B/C"}})
+		},
+		"a question": func(s *v1beta1.LoadTestSpec) {
+			s.Preflight = []v1beta1.Preflight{{GRPC: &v1beta1.Call{Method: "a.B/C"}}}
+		},
+		"a health question": func(s *v1beta1.LoadTestSpec) { s.Preflight = []v1beta1.Preflight{{GRPCHealth: &v1beta1.GRPCHealth{}}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := withSignature()
+			spec.Target.Protocol = v1beta1.ProtocolHTTP2
+			change(spec)
+			_, refusal := plan.New(loadTest(spec), policy.Rules{})
+			if refusal == nil || refusal.Message != want {
+				t.Errorf("refusal %v, want %s", refusal, want)
+			}
+		})
+	}
+}
+
 // The rules about Secrets hold for the Secrets of logins.
 func TestSecretsOfLoginsAreThoseThatMayBeUsed(t *testing.T) {
 	spec := withLogins()
