@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
@@ -39,7 +41,7 @@ func loginKeys(l *v1beta1.Login) []string {
 	case v1beta1.LoginRefreshToken:
 		return []string{clientIDKey, clientSecretKey, refreshTokenKey}
 	case v1beta1.LoginAWSSigV4:
-		if l.AWS.Temporary {
+		if ptr.Deref(l.AWS, v1beta1.AWSSignature{}).Temporary { // the schema requires it
 			return []string{accessKeyIDKey, secretAccessKeyKey, sessionTokenKey}
 		}
 		return []string{accessKeyIDKey, secretAccessKeyKey}
@@ -75,11 +77,12 @@ func logins(spec *v1beta1.LoadTestSpec) (list []*workerv1.Login) {
 				w.Oauth2.RefreshTokenFile = file(refreshTokenKey)
 			}
 		case v1beta1.LoginAWSSigV4:
+			aws := ptr.Deref(l.AWS, v1beta1.AWSSignature{})
 			w.Aws = &workerv1.AWS{
 				AccessKeyIdFile: file(accessKeyIDKey), SecretAccessKeyFile: file(secretAccessKeyKey),
-				Region: l.AWS.Region, Service: l.AWS.Service,
+				Region: aws.Region, Service: aws.Service,
 			}
-			if l.AWS.Temporary {
+			if aws.Temporary {
 				w.Aws.SessionTokenFile = file(sessionTokenKey)
 			}
 		}
