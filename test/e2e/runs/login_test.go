@@ -50,11 +50,11 @@ func TestTokensAreRenewed(t *testing.T) {
 	if sent == 0 || got.Received != sent || got.Wrong > 0 {
 		t.Errorf("the target got %d requests and refused %d of them; the status says %d sent", got.Received, got.Wrong, sent)
 	}
-	// Each of two workers renews its token every 9 s: at least 4 times in the step.
-	if issued.Received < 10 || issued.Wrong > 0 {
-		t.Errorf("%d tokens were issued and %d refused, want at least 10 and none", issued.Received, issued.Wrong)
+	// 40 s take each of two workers 4 tokens of 12 s at least; renewed after 9 s, they are 5.
+	if issued.Received < 8 || issued.Wrong > 0 {
+		t.Errorf("%d requests for tokens came, and %d were refused; want at least 8 and none", issued.Received, issued.Wrong)
 	}
-	// The name of the mark is in the secret of the client, and in each token.
+	// The word is in the client's secret, and in each token.
 	for where, text := range map[string]string{
 		"the LoadTest":        cluster.MustCommand(t, "kubectl", "get", "loadtest", lt.Name, "-n", ns, "-o", "yaml", "--show-managed-fields"),
 		"Jobs and pods":       cluster.MustCommand(t, "kubectl", "get", "jobs,pods,configmaps", "-n", ns, "-l", "loadtest.dev/run="+string(lt.UID), "-o", "yaml"),
