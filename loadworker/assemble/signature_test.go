@@ -198,7 +198,7 @@ func TestRequestsWithoutASignature(t *testing.T) {
 	a.Logins = []*workerv1.Login{bySignature(t, "s3")}
 	a.Requests[0].Path, a.Requests[0].Headers = "/?a;b=1", []*workerv1.Header{{Name: "Authorization", Login: 1}}
 	m := run(t, prepared(t, a, testConfig(), ignore))
-	if got := fmt.Sprint(errorsOf(m)); len(target.wrong) != 2 || !strings.Contains(got, "status 403 Forbidden; some are sent without a signature, as their path or query is no URL") {
+	if got := fmt.Sprint(errorsOf(m)); len(target.wrong) != 2 || !strings.Contains(got, "status 403 Forbidden; login \"shop\": some are sent without a signature, as their path or query is no URL") {
 		t.Errorf("%d were refused: %s", len(target.wrong), got)
 	}
 }

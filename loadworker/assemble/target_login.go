@@ -44,9 +44,12 @@ func newLogin(a *workerv1.Assignment, l *workerv1.Login, c Config) (oneLogin, er
 	case l.GetOauth2() != nil:
 		return newTokenLogin(a, l, c)
 	case l.GetAws() != nil:
-		return newSignature(l.GetAws())
+		return newSignature(l.GetName(), l.GetAws())
 	case l.GetTokenFile() != "":
 		token, err := readLine(l.GetTokenFile())
+		if err == nil && token == "" {
+			err = fmt.Errorf("%s is empty", l.GetTokenFile())
+		}
 		return oneLogin{value: "Bearer " + token}, err
 	}
 	username, err := readLine(l.GetUsernameFile())
@@ -95,14 +98,18 @@ func readCredentials(o *workerv1.OAuth2) (c login.Credentials, err error) {
 }
 
 // newSignature is a login by which requests are signed.
-func newSignature(a *workerv1.AWS) (oneLogin, error) {
+func newSignature(name string, a *workerv1.AWS) (oneLogin, error) {
 	var id, secret, session string
 	err := readLines(lineOf{a.GetAccessKeyIdFile(), &id}, lineOf{a.GetSecretAccessKeyFile(), &secret}, lineOf{a.GetSessionTokenFile(), &session})
 	if err != nil {
 		return oneLogin{}, err
 	}
 	s, err := login.NewSignature(id, secret, session, a.GetRegion(), a.GetService())
-	return oneLogin{signature: s}, err
+	if err != nil {
+		return oneLogin{}, err
+	}
+	s.Name = name
+	return oneLogin{signature: s}, nil
 }
 
 // lineOf is a file, and what its line is read into. Of an empty path, nothing is read.

@@ -191,6 +191,9 @@ func TestLoginsThatFail(t *testing.T) {
 		"a name with a colon": {func(t *testing.T, a *workerv1.Assignment) {
 			a.Logins[0] = &workerv1.Login{Name: "shop", UsernameFile: file(t, "a:b"), PasswordFile: file(t, "")}
 		}, "InvalidSpec", " has a colon, which ends the name"},
+		"an empty token": {func(t *testing.T, a *workerv1.Assignment) {
+			a.Logins[0] = &workerv1.Login{Name: "shop", TokenFile: file(t, "\n")}
+		}, "InvalidSpec", " is empty"},
 		"a token of two lines": {func(t *testing.T, a *workerv1.Assignment) {
 			a.Logins[0] = &workerv1.Login{Name: "shop", TokenFile: file(t, canary+"\r\nHost: elsewhere")}
 		}, "InvalidSpec", " holds a line break or a zero byte"},

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -21,6 +22,9 @@ import (
 
 // Signature signs requests of HTTP (AWS Signature Version 4). It is safe for concurrent use.
 type Signature struct {
+	// Name is what messages call the login.
+	Name string
+
 	keys            aws.Credentials
 	region, service string
 	signer          *v4.Signer
@@ -32,6 +36,9 @@ type Signature struct {
 func NewSignature(accessKeyID, secretAccessKey, sessionToken, region, service string) (*Signature, error) {
 	if accessKeyID == "" || secretAccessKey == "" {
 		return nil, errors.New("the id of the access key, or its secret, is empty")
+	}
+	if strings.ContainsFunc(accessKeyID+sessionToken, notInToken) {
+		return nil, errors.New("the id of the access key, or the token of the session, has a character that no header may have there")
 	}
 	return &Signature{
 		keys:   aws.Credentials{AccessKeyID: accessKeyID, SecretAccessKey: secretAccessKey, SessionToken: sessionToken},
@@ -46,7 +53,7 @@ func (s *Signature) Problem() string {
 	if !s.unsigned.Load() {
 		return ""
 	}
-	return "some are sent without a signature, as their path or query is no URL: it must have two digits after each % and no semicolon in the query"
+	return fmt.Sprintf("login %q: some are sent without a signature, as their path or query is no URL: it must have two digits after each %% and no semicolon in the query", s.Name)
 }
 
 // Server is where signed requests go: a URL of scheme and host.

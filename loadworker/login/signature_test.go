@@ -57,9 +57,9 @@ func TestSignaturesAreOfTheirMoment(t *testing.T) {
 	})
 }
 
-func TestEmptyKeysAreRefused(t *testing.T) {
-	for _, keys := range [][2]string{{"", canary}, {"AKIDEXAMPLE", ""}} {
-		if _, err := login.NewSignature(keys[0], keys[1], "", "a", "b"); err == nil || strings.Contains(err.Error(), canary) {
+func TestKeysThatCannotSignAreRefused(t *testing.T) {
+	for _, keys := range [][3]string{{"", canary, ""}, {"AKIDEXAMPLE", "", canary}, {canary + "\x01", "x", ""}, {"AKIDEXAMPLE", "x", canary + " é"}} {
+		if _, err := login.NewSignature(keys[0], keys[1], keys[2], "a", "b"); err == nil || strings.Contains(err.Error(), canary) {
 			t.Errorf("keys %q: %v", keys, err)
 		}
 	}

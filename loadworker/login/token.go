@@ -54,13 +54,16 @@ func (t *Token) Obtain(ctx context.Context) error {
 	return nil
 }
 
+// notInToken says whether a character cannot stand in a token in a header.
+func notInToken(c rune) bool { return c <= ' ' || c > '~' }
+
 // check refuses a token that cannot stand in a header, or does not last.
 func check(got *oauth2.Token) (*issued, error) {
 	now := time.Now()
 	switch {
 	case got.TokenType != "" && !strings.EqualFold(got.TokenType, "bearer"):
 		return nil, errors.New("the token is not one of type Bearer")
-	case got.AccessToken == "" || strings.ContainsFunc(got.AccessToken, func(c rune) bool { return c <= ' ' || c > '~' }):
+	case got.AccessToken == "" || strings.ContainsFunc(got.AccessToken, notInToken):
 		return nil, errors.New("the token is empty, or has a character that no header may have there")
 	case len(got.AccessToken) > maxToken:
 		return nil, fmt.Errorf("the token is longer than %d bytes", maxToken)
