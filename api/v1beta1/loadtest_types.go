@@ -48,6 +48,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.thresholds) ? has(oldSelf.spec.thresholds) && self.spec.thresholds == oldSelf.spec.thresholds : !has(oldSelf.spec.thresholds))",fieldPath=".spec.thresholds",reason="FieldValueForbidden",message="thresholds cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.baseline) ? has(oldSelf.spec.baseline) && self.spec.baseline == oldSelf.spec.baseline : !has(oldSelf.spec.baseline))",fieldPath=".spec.baseline",reason="FieldValueForbidden",message="baseline cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.otherTargets) ? has(oldSelf.spec.otherTargets) && self.spec.otherTargets == oldSelf.spec.otherTargets : !has(oldSelf.spec.otherTargets))",fieldPath=".spec.otherTargets",reason="FieldValueForbidden",message="otherTargets cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.logins) ? has(oldSelf.spec.logins) && self.spec.logins == oldSelf.spec.logins : !has(oldSelf.spec.logins))",fieldPath=".spec.logins",reason="FieldValueForbidden",message="logins cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.versus) ? has(oldSelf.spec.versus) && self.spec.versus == oldSelf.spec.versus : !has(oldSelf.spec.versus))",fieldPath=".spec.versus",reason="FieldValueForbidden",message="versus cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.audits) ? has(oldSelf.spec.audits) && self.spec.audits == oldSelf.spec.audits : !has(oldSelf.spec.audits))",fieldPath=".spec.audits",reason="FieldValueForbidden",message="audits cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.queue) ? has(oldSelf.spec.queue) && self.spec.queue == oldSelf.spec.queue : !has(oldSelf.spec.queue))",fieldPath=".spec.queue",reason="FieldValueForbidden",message="queue cannot change once the run has started; create another LoadTest instead"
@@ -134,6 +135,14 @@ type LoadTestSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=4
 	OtherTargets []OtherTarget `json:"otherTargets,omitempty"`
+
+	// logins are what targets name to log in. Example: [{name: shop, type: Basic, secretName:
+	// loadtest-shop}].
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=4
+	Logins []Login `json:"logins,omitempty"`
 
 	// preflight are questions that each worker asks first: whether the target is the
 	// version and configuration meant, or is healthy. No step begins before every worker

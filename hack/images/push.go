@@ -75,9 +75,12 @@ func pushCommand(ctx context.Context, args []string, w io.Writer) error {
 	return b.push(ctx, root, to, images, sign)
 }
 
+// revision are the arguments of git that print the commit, and -dirty behind it if the tree is another.
+var revision = []string{"describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"}
+
 // describe notes the commit, and its time.
 func describe(ctx context.Context, root string, r *release.Release) error {
-	commit, err := git(ctx, root, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+	commit, err := git(ctx, root, revision...)
 	if err != nil {
 		return err
 	}

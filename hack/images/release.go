@@ -72,6 +72,9 @@ func releaseCommand(ctx context.Context, args []string, w io.Writer) error {
 	if err := f.write(ctx, images); err != nil {
 		return err
 	}
+	if now, err := git(ctx, root, revision...); err != nil || now != r.Revision {
+		return errors.Join(err, fmt.Errorf("the tree was %s and is %s: it was changed meanwhile, so remove %s and begin again", r.Revision, now, path))
+	}
 	if err := folder.WriteSums(key); err != nil { // last: with it, the release is whole
 		return err
 	}

@@ -70,6 +70,7 @@ func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 		"spec.target.headers":               spelled(own(t.Headers)),
 		"spec.target.http2":                 spelled(t.HTTP2),
 		"spec.target.protocol":              string(cmp.Or(t.Protocol, v1beta1.ProtocolHTTP1)),
+		"spec.target.login":                 none,
 		"spec.target.proxy":                 none,
 		"spec.target.timeout":               plan.TargetTimeout(t).String(),
 		"spec.target.tls.clientCertificate": none,
@@ -78,6 +79,9 @@ func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 		"spec.worker.driver":                string(v1beta1.DriverAuto),
 		"the number of workers":             fmt.Sprint(workers),
 		"the scheme of spec.target":         string(scheme(t)),
+	}
+	if t.Login != "" {
+		fields["spec.target.login"] = loginType(spec, t.Login)
 	}
 	if t.Proxy != nil {
 		fields["spec.target.proxy"] = strings.TrimSuffix(t.Proxy.URL, "/")
@@ -94,6 +98,7 @@ func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 	for _, other := range spec.OtherTargets {
 		of := other
 		of.URL, of.Service, of.Headers, of.Timeout = "", nil, own(other.Headers), nil // each request has its timeout below
+		of.Login = loginType(spec, other.Login)
 		fields[plan.OtherTargetField(other.Name)] = string(scheme(other.Target())) + spelled(of)
 	}
 	for i, named := range plan.RequestNames(spec) {
@@ -103,6 +108,17 @@ func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 		fields["timeout of request "+named.Name] = plan.Timeout(spec, &spec.Requests[i]).String()
 	}
 	return fields
+}
+
+// loginType is how requests log in by the login of a name; "": they do not. Whose login it is does
+// not matter, as with a client's certificate.
+func loginType(spec *v1beta1.LoadTestSpec, name string) string {
+	for i := range spec.Logins {
+		if spec.Logins[i].Name == name {
+			return string(spec.Logins[i].Type)
+		}
+	}
+	return ""
 }
 
 // scheme is that of the target's URL.

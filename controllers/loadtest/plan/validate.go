@@ -144,7 +144,7 @@ func checkSpec(spec *v1beta1.LoadTestSpec) *Refusal {
 	}
 	for _, check := range []func(*v1beta1.LoadTestSpec) *Refusal{
 		checkExpectations, checkCalls, checkForms, checkRedirects, checkDecimals, checkTraces,
-		checkUserRamps, checkThinkTimes, checkJourneys, checkSetup, checkSearch, checkOtherTargets, checkVersus, checkSteps,
+		checkUserRamps, checkThinkTimes, checkJourneys, checkSetup, checkSearch, checkOtherTargets, checkLogins, checkVersus, checkSteps,
 	} {
 		if refusal := check(spec); refusal != nil {
 			return refusal
