@@ -99,6 +99,9 @@ type JourneyResult struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
+	// due is how many a rate asked for. Absent: with users, and when all of them were started.
+	// +optional
+	Due int64 `json:"due,omitempty"`
 	// started is the number of journeys that were begun: their first request was sent.
 	Started int64 `json:"started"`
 	// completed is the number of journeys that were carried out: each request got an expected response, in

@@ -55,6 +55,10 @@ type StepLoad struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Requests int64 `json:"requests,omitempty"`
+	// sessions is how many journeys, and single requests of the mix, rate starts in duration: 0 for
+	// Poisson arrivals. Absent: rate is one of requests.
+	// +optional
+	Sessions *int64 `json:"sessions,omitempty"`
 }
 
 // IsPause says whether nothing is sent.

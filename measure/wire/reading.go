@@ -83,7 +83,7 @@ func read(m *workerv1.StepMeasurement, requests int, groups []int32) (*Reading, 
 	if err := r.readHandshakes(m); err != nil {
 		return nil, err
 	}
-	if err := r.readJourneys(m.GetJourneys(), sent); err != nil {
+	if err := r.readJourneys(m.GetJourneys(), sent, r.rest.Due); err != nil {
 		return nil, err
 	}
 	var err error

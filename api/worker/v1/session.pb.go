@@ -3940,7 +3940,9 @@ type JourneyMeasurement struct {
 	// excused is how many of failed might not have failed with a perfect generator.
 	Excused int64 `protobuf:"varint,7,opt,name=excused,proto3" json:"excused,omitempty"`
 	// failed_in is how many of failed ended in each step of the journey, by its index; absent: not known.
-	FailedIn      []int64 `protobuf:"varint,8,rep,packed,name=failed_in,json=failedIn,proto3" json:"failed_in,omitempty"`
+	FailedIn []int64 `protobuf:"varint,8,rep,packed,name=failed_in,json=failedIn,proto3" json:"failed_in,omitempty"`
+	// due is how many should have been started; 0: as many as were.
+	Due           int64 `protobuf:"varint,9,opt,name=due,proto3" json:"due,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4029,6 +4031,13 @@ func (x *JourneyMeasurement) GetFailedIn() []int64 {
 		return x.FailedIn
 	}
 	return nil
+}
+
+func (x *JourneyMeasurement) GetDue() int64 {
+	if x != nil {
+		return x.Due
+	}
+	return 0
 }
 
 // Series is what happened in a step, point by point of time. A point is a second wide,
@@ -5054,7 +5063,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bTimeline\x12 \n" +
 	"\voutstanding\x18\x01 \x01(\fR\voutstanding\x12\x1a\n" +
 	"\banswered\x18\x02 \x01(\fR\banswered\x12\x16\n" +
-	"\x06unsent\x18\x03 \x01(\fR\x06unsent\"\xc2\x02\n" +
+	"\x06unsent\x18\x03 \x01(\fR\x06unsent\"\xd4\x02\n" +
 	"\x12JourneyMeasurement\x12\x18\n" +
 	"\astarted\x18\x01 \x01(\x03R\astarted\x12\x1c\n" +
 	"\tcompleted\x18\x02 \x01(\x03R\tcompleted\x12\x16\n" +
@@ -5065,7 +5074,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"unfinished\x123\n" +
 	"\x05ideal\x18\x06 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\x05ideal\x12\x18\n" +
 	"\aexcused\x18\a \x01(\x03R\aexcused\x12\x1b\n" +
-	"\tfailed_in\x18\b \x03(\x03R\bfailedIn\"E\n" +
+	"\tfailed_in\x18\b \x03(\x03R\bfailedIn\x12\x10\n" +
+	"\x03due\x18\t \x01(\x03R\x03due\"E\n" +
 	"\x06Series\x12\x16\n" +
 	"\x06points\x18\x01 \x03(\fR\x06points\x12#\n" +
 	"\rlongest_nanos\x18\x02 \x03(\x03R\flongestNanos\"\xbf\x02\n" +

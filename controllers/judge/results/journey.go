@@ -15,10 +15,14 @@ func journeyResults(spec *v1beta1.LoadTestSpec, merged *measure.Measurement) ([]
 	var list []v1beta1.JourneyResult
 	for i := range merged.Journeys {
 		j := &merged.Journeys[i]
-		list = append(list, v1beta1.JourneyResult{
+		r := v1beta1.JourneyResult{
 			Name: spec.Journeys[i].Name, Started: j.Started, Completed: j.Completed, Failed: j.Failed, FailedIn: failuresOf(&spec.Journeys[i], j),
 			Unfinished: j.UnderWay(), Time: latency(j.Time),
-		})
+		}
+		if j.Due > j.Started {
+			r.Due = j.Due
+		}
+		list = append(list, r)
 	}
 	return list, nil
 }

@@ -70,8 +70,8 @@ func checkJourneys(spec *v1beta1.LoadTestSpec) *Refusal {
 	if len(spec.Journeys) == 0 {
 		return nil
 	}
-	if hasRate(spec) {
-		return invalid("spec.journeys: must not be set with a rate, because only users follow journeys; set users.")
+	if spec.Search != nil && spec.Search.Rate != nil {
+		return invalid("spec.journeys: must not be set with spec.search.rate, which searches for a rate of requests; set search.users, or steps with a rate.")
 	}
 	for i := range spec.Journeys {
 		if refusal := checkJourney(spec, i, &spec.Journeys[i]); refusal != nil {
@@ -98,11 +98,6 @@ func checkJourney(spec *v1beta1.LoadTestSpec, i int, j *v1beta1.Journey) *Refusa
 		}
 	}
 	return nil
-}
-
-func hasRate(spec *v1beta1.LoadTestSpec) bool {
-	return spec.Ladder != nil && len(spec.Ladder.Rates) > 0 || spec.Search != nil && spec.Search.Rate != nil ||
-		slices.ContainsFunc(spec.Steps, func(s v1beta1.Step) bool { return s.Rate != nil })
 }
 
 func hasRatePerUser(spec *v1beta1.LoadTestSpec) bool {

@@ -53,13 +53,11 @@ func TestABurstHasTimeForTheWaitsOfItsJourneys(t *testing.T) {
 }
 
 func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
-	rate := v1beta1.Step{Rate: decimal("5"), Duration: duration(time.Second)}
 	paced := v1beta1.Step{Users: ptr(int32(5)), RatePerUser: decimal("5"), Duration: duration(time.Second)}
 	for want, edit := range map[string]func(*v1beta1.LoadTestSpec){
 		"": func(s *v1beta1.LoadTestSpec) {
 			s.Requests[0].Weight, s.Requests[1].Weight, s.Requests[2].Weight = ptr(int32(0)), ptr(int32(0)), ptr(int32(0))
 		},
-		"spec.journeys: must not be set with a rate, because only users follow journeys; set users.":                    func(s *v1beta1.LoadTestSpec) { s.Steps = append(s.Steps, rate) },
 		"spec.journeys[0].steps[1].think: must not be set with ratePerUser, which says when a user's requests are due.": func(s *v1beta1.LoadTestSpec) { s.Steps[0] = paced },
 		`spec.journeys[0].steps[2].request: spec.requests has no request named "buy".`:                                  func(s *v1beta1.LoadTestSpec) { s.Requests[1].Name = "sell" },
 		`spec.journeys[0].user.data: spec.data has no table named "accounts".`:                                          func(s *v1beta1.LoadTestSpec) { s.Data = nil },
@@ -80,10 +78,10 @@ func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
 	}
 }
 
-// A rate is refused with journeys wherever it stands, and a rate of users with think times.
+// A rate that is searched for is refused with journeys, and a rate of users with think times.
 func TestRatesOfJourneysAreRefusedFromEachPlace(t *testing.T) {
 	const (
-		rate  = "spec.journeys: must not be set with a rate, because only users follow journeys; set users."
+		rate  = "spec.journeys: must not be set with spec.search.rate, which searches for a rate of requests; set search.users, or steps with a rate."
 		think = "spec.journeys[0].steps[1].think: must not be set with ratePerUser, which says when a user's requests are due."
 	)
 	perUser := usersSearch(1, 2)
@@ -93,7 +91,7 @@ func TestRatesOfJourneysAreRefusedFromEachPlace(t *testing.T) {
 		want string
 	}{
 		"a ladder of users":          {usersLadder(nil, 1), ""},
-		"a ladder of rates":          {ratesLadder(v1beta1.NewDecimal("1")), rate},
+		"a ladder of rates":          {ratesLadder(v1beta1.NewDecimal("1")), ""},
 		"a ladder of users and rate": {usersLadder(decimal("2"), 1), think},
 		"a search of users":          {search(usersSearch(1, 2)), ""},
 		"a search of a rate":         {search(rateSearch("1", "2")), rate},

@@ -40,12 +40,13 @@ func checkLimits(lt *v1beta1.LoadTest, p Plan, limits policy.Limits) *Refusal {
 type asked struct {
 	field string
 	load  v1beta1.StepLoad
+	// perSecond is in millionths of a request per second, where it is highest; 0: the step has none.
+	perSecond int64
 }
 
 func (a *asked) users() int64 { return int64(a.load.MostUsers()) }
 
-// rate is in millionths of a request per second, where it is highest; 0: the step has none.
-func (a *asked) rate() int64 { return max(totalRate(&a.load), lastRate(&a.load)) }
+func (a *asked) rate() int64 { return a.perSecond }
 
 // ofUsers says whether the rate is that of users.
 func (a *asked) ofUsers() bool { return a.load.Rate == nil }
@@ -53,13 +54,23 @@ func (a *asked) ofUsers() bool { return a.load.Rate == nil }
 // askedFor are the loads of the spec, each with its field. All repetitions, and both
 // targets of a comparison, have the same ones.
 func askedFor(spec *v1beta1.LoadTestSpec) []asked {
+	list := loadsOf(spec)
+	for i := range list {
+		setSessions(spec, &list[i].load)
+		list[i].perSecond = mostRate(spec, &list[i].load)
+	}
+	return list
+}
+
+// loadsOf are those loads with rates that are all of requests.
+func loadsOf(spec *v1beta1.LoadTestSpec) []asked {
 	var list []asked
 	if s := spec.Search; s != nil {
 		field := "spec.search.rate.max"
 		if s.Users != nil {
 			field = "spec.search.users.max"
 		}
-		return append(list, asked{field, largestProbe(s).Load})
+		return append(list, asked{field: field, load: largestProbe(s).Load})
 	}
 	if l := spec.Ladder; l != nil {
 		for i, rung := range rungs(l) {
@@ -67,11 +78,11 @@ func askedFor(spec *v1beta1.LoadTestSpec) []asked {
 			if n := i - len(l.Users); n >= 0 {
 				field = fmt.Sprintf("spec.ladder.rates[%d]", n)
 			}
-			list = append(list, asked{field, rung.Load})
+			list = append(list, asked{field: field, load: rung.Load})
 		}
 	}
 	for i := range spec.Steps {
-		list = append(list, asked{fmt.Sprintf("spec.steps[%d]", i), explicitLoad(&spec.Steps[i], 0)})
+		list = append(list, asked{field: fmt.Sprintf("spec.steps[%d]", i), load: explicitLoad(&spec.Steps[i], 0)})
 	}
 	return list
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // MostRequests is the most requests that may be due in a step; known is false for users
-// without a rate, who send as many as the target answers.
+// without a rate, who send as many as the target answers, and for sessions.
 //
 // The number of Poisson arrivals is drawn: its mean is that of an even schedule, m, and
 // its standard deviation the root of m. Fewer than one step in a billion has more than
@@ -16,7 +16,7 @@ func MostRequests(load *v1beta1.StepLoad) (n int64, known bool) {
 	switch {
 	case load.Requests > 0:
 		return load.Requests, true
-	case load.Rate == nil:
+	case load.Rate == nil, load.Sessions != nil:
 		return 0, false
 	}
 	from, to := micros(load.Rate), micros(load.Rate)
@@ -28,7 +28,10 @@ func MostRequests(load *v1beta1.StepLoad) (n int64, known bool) {
 }
 
 // MostPerSecond is how many requests are due in a second of a step when it asks for most; 0:
-// it has no schedule.
+// it has no schedule of requests.
 func MostPerSecond(load *v1beta1.StepLoad) float64 {
+	if load.Sessions != nil {
+		return 0
+	}
 	return float64(max(totalRate(load), lastRate(load))) / micro
 }
