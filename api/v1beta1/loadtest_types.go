@@ -155,8 +155,8 @@ type LoadTestSpec struct {
 	Requests []Request `json:"requests"`
 
 	// journeys are what users do in order, with values of one response in the next
-	// request. They take part in the mix by weight, beside requests, and go with users,
-	// not with a rate. Example: [{name: buy, steps: [{request: login, capture: {token:
+	// request. They take part in the mix by weight, beside requests, and users carry them
+	// out one after another; a rate starts so many a second. Example: [{name: buy, steps: [{request: login, capture: {token:
 	// .token}}, {request: checkout}]}].
 	// +optional
 	// +listType=map

@@ -49,7 +49,7 @@ func honest(t testing.TB) *workerv1.StepMeasurement {
 	s.Requests[0].Errors = map[measure.Outcome]string{measure.RateLimited: "429"}
 	s.Health.CPU = time.Second
 	s.Journeys = measure.NewJourneys(1)
-	s.Journeys[0].Started, s.Journeys[0].Failed = 4, 1
+	s.Journeys[0].Due, s.Journeys[0].Started, s.Journeys[0].Failed = 4, 4, 1
 	s.Journeys[0].Complete(time.Second, time.Second)
 	s.Journeys[0].Complete(time.Minute, time.Minute)
 	s.Journeys[0].Unfinished.Record(time.Second)
@@ -220,6 +220,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"lateness: counts: an integer is overlong":                             func(m *message) { m.Lateness.Counts = bytes.Repeat([]byte{0xff}, 1<<20) },
 		"lateness: clamped: 1 is more than count, 0":                           func(m *message) { m.Lateness = &workerv1.Histogram{Clamped: 1} },
 		"journeys: 17, a plan has at most 16":                                  func(m *message) { m.Journeys = slices.Repeat(m.Journeys, 17) },
+		"journeys[0].due: 1000000 is more than due of all requests":           func(m *message) { m.Journeys[0].Due = 1000000 },
+		"journeys[0].due: -1":                                                 func(m *message) { m.Journeys[0].Due = -1 },
 		"journeys[0].started: 11 is more than sent, 10":                        func(m *message) { m.Journeys[0].Started = 11 },
 		"journeys[2].started: 4 is more than sent, 2":                          func(m *message) { m.Journeys = slices.Repeat(m.Journeys, 3) },
 		"journeys[0].completed: 5 is more than started, 4":                     func(m *message) { m.Journeys[0].Completed = 5 },

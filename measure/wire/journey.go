@@ -49,10 +49,12 @@ func (r *Reading) readJourney(to *measure.Journey, m *workerv1.JourneyMeasuremen
 	to.Started, to.Completed, to.Failed = m.GetStarted(), m.GetCompleted(), m.GetFailed()
 	to.Due = max(m.GetDue(), to.Started) // a worker that does not report it has users, who start what is due
 	if err := errors.Join(
-		within("due", m.GetDue(), "due of all requests", due),
 		within("started", to.Started, "sent", sent),
 		within("completed", to.Completed, "started", to.Started),
 	); err != nil {
+		return err
+	}
+	if err := within("due", m.GetDue(), "due of all requests", due); err != nil {
 		return err
 	}
 	if err := within("failed", to.Failed, "started less completed", to.Started-to.Completed); err != nil {

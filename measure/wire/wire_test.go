@@ -82,7 +82,7 @@ func randomJourneys(rng *rand.Rand, s *measure.Measurement) {
 	for i := range s.Journeys {
 		j := &s.Journeys[i]
 		for range s.Requests[i].Sent {
-			j.Started++
+			j.Started, j.Due = j.Started+1, j.Due+1
 			switch took := time.Duration(rng.Int64N(int64(time.Hour))); rng.IntN(4) {
 			case 0:
 				j.Failed++

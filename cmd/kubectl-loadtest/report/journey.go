@@ -29,7 +29,11 @@ func Journeys(r *v1beta1.StepResult) [][]string {
 }
 
 func ofJourney(j *v1beta1.JourneyResult) string {
-	said := fmt.Sprintf("%s %d started, %d completed%s, %d failed", j.Name, j.Started, j.Completed, share(j.Completed, j.Completed+j.Failed), j.Failed)
+	started := fmt.Sprint(j.Started)
+	if j.Due > j.Started {
+		started = fmt.Sprintf("%d of %d due", j.Started, j.Due)
+	}
+	said := fmt.Sprintf("%s %s started, %d completed%s, %d failed", j.Name, started, j.Completed, share(j.Completed, j.Completed+j.Failed), j.Failed)
 	if in := failedIn(j); in != "" {
 		said += " (" + in + ")"
 	}
