@@ -164,7 +164,7 @@ func (f *sessionFeed) begin() *connSlot {
 	if u.walk == nil {
 		u.walk = &walk{Walk: of.source.NewWalk(session, n, 1)}
 	} else {
-		u.walk.Walk.Begin(session, n)
+		u.walk.Begin(session, n)
 	}
 	u.walk.item, u.walk.waited = of.source.RequestOf(session, 0), false
 	u.conn, u.k, u.free, u.idealFree = c, 0, c.hit.free, c.hit.idealSent
