@@ -122,7 +122,10 @@ func operate(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, r
 	runs := loadtest.NewRuns()
 	r.Workers = coordinator.New(identity.New(mgr.GetClient(), clock.RealClock{}), clock.RealClock{}, runs.Notify, metrics.Registry)
 	r.Workers.Log = ctrl.Log.WithName("coordinator")
-	reconciler := o.newReconciler(ctx, mgr, r, runs, reading)
+	reconciler, err := o.newReconciler(ctx, mgr, r, runs, reading)
+	if err != nil {
+		return err
+	}
 	shown := o.shown(ctx, mgr, r.Workers)
 	reconciler.Finished = shown.Finished
 	metrics.Registry.MustRegister(shown)
@@ -150,6 +153,7 @@ func operate(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, r
 		mgr.Add(replica.Everywhere(r.KeepCertificate)),
 		mgr.Add(replica.NewMetricsServer(o.metricsBind, o.metricsSecure, mgr.GetClient(), r.Certificates)),
 		mgr.Add(manager.RunnableFunc(r.Lead)),
+		o.pushMetrics(mgr),
 	); err != nil {
 		return err
 	}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -12,15 +14,17 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/firstread"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question/prometheus"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate/podreader"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate/usagereader"
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 )
 
 // newReconciler wires the reconciler of LoadTests, all but its policy and who is told of
 // its results.
-func (o *options) newReconciler(ctx context.Context, mgr manager.Manager, r *replica.Replica, runs *loadtest.Runs, reading *firstread.Reading) *loadtest.Reconciler {
+func (o *options) newReconciler(ctx context.Context, mgr manager.Manager, r *replica.Replica, runs *loadtest.Runs, reading *firstread.Reading) (*loadtest.Reconciler, error) {
 	counted := loadtest.NewMetrics(metrics.Registry)
 	reconciler := &loadtest.Reconciler{
 		Client:    mgr.GetClient(),
@@ -34,6 +38,8 @@ func (o *options) newReconciler(ctx context.Context, mgr manager.Manager, r *rep
 		Children: func() desired.Config {
 			return desired.Config{WorkerImage: o.workerImage, Coordinator: o.coordinatorAdvertise, CA: r.Certificates.CA()}
 		},
+		Prometheus: &prometheus.Asker{Folder: o.prometheusFolder},
+
 		Metrics: counted,
 		Keeper: resultkeeper.New(ctx, resultkeeper.Config{
 			Reader: mgr.GetAPIReader(), Clock: clock.RealClock{}, Folders: o.folders, Enqueue: runs.Enqueue, Tried: counted.Tried,
@@ -45,7 +51,24 @@ func (o *options) newReconciler(ctx context.Context, mgr manager.Manager, r *rep
 	if o.readTargets {
 		reconciler.TargetPods = &podreader.Reader{API: mgr.GetAPIReader()}
 	}
-	return reconciler
+	if o.readUsage {
+		reader, err := newUsageReader(mgr)
+		if err != nil {
+			return nil, err
+		}
+		reconciler.TargetUsage = reader
+	}
+	return reconciler, nil
+}
+
+// newUsageReader makes what reads the use of pods. Its few requests have no limit of their own: a
+// run makes one in 5 s.
+func newUsageReader(mgr manager.Manager) (*usagereader.Reader, error) {
+	clients, err := kubernetes.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the use of pods: %w", err)
+	}
+	return &usagereader.Reader{API: mgr.GetAPIReader(), Metrics: clients.Discovery().RESTClient()}, nil
 }
 
 // beginWhenRead has the runs begin that wait, and schedules start them, once all LoadTests have been

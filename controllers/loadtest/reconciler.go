@@ -24,9 +24,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/firstread"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question/prometheus"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate/podreader"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate/usagereader"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -68,6 +70,10 @@ type Reconciler struct {
 	TargetAccess *targetaccess.Checker
 	// TargetPods reads the pods behind the Services of targets; nil: they are not read.
 	TargetPods *podreader.Reader
+	// TargetUsage reads what they use; nil: that is not read.
+	TargetUsage *usagereader.Reader
+	// Prometheus asks the administrator's; nil: it is not asked.
+	Prometheus *prometheus.Asker
 	// Metrics may be nil.
 	Metrics *Metrics
 	// Reading is that of the LoadTests that have not begun: none begins before it is complete,

@@ -71,10 +71,7 @@ func benchOperator(ctx context.Context, b *bench) (last string, err error) {
 		return "", err
 	}
 	defer o.process.Kill()
-	if _, err := o.read.within(ctx); err != nil {
-		return "", err
-	}
-	if _, err := settled(ctx, o.metrics); err != nil {
+	if _, err := o.hasReadAll(ctx); err != nil {
 		return "", err
 	}
 	ready := time.Since(began)
@@ -119,6 +116,17 @@ type operator struct {
 	client  client.Client
 	writes  *simulated.Writes
 	read    *line // it has read all LoadTests
+}
+
+// hasReadAll waits until the operator has read and looked at all LoadTests, and returns when it had
+// read them.
+func (o *operator) hasReadAll(ctx context.Context) (time.Time, error) {
+	read, err := o.read.within(ctx)
+	if err != nil {
+		return read, err
+	}
+	_, err = settled(ctx, o.metrics)
+	return read, err
 }
 
 func (b *bench) startOperator(ctx context.Context, server *simulated.Server) (*operator, error) {

@@ -51,11 +51,8 @@ func benchStart(ctx context.Context, b *bench) (last string, err error) {
 		return "", err
 	}
 	ready := time.Since(started)
-	read, err := o.read.within(ctx)
+	read, err := o.hasReadAll(ctx)
 	if err != nil {
-		return "", err
-	}
-	if _, err := settled(ctx, o.metrics); err != nil {
 		return "", err
 	}
 	rss := o.process.PeakRSS() >> 20

@@ -26,8 +26,9 @@ const (
 // which lists, then watches again and again, and lists once more when the API server no longer
 // has the version from which it is to watch.
 //
-// What is added was read after the watch began. Each object that an event was about is left out
-// then, and so the cache ends with what is stored whichever came first, the page or the event.
+// What is added was read after the watch began. An object that an event was about is not added, and an
+// event about a version that is not newer than what was added is left out: what the reflector gets
+// of an object only becomes newer.
 type lister struct {
 	from   toolscache.ListerWatcher
 	what   What
@@ -41,8 +42,11 @@ type lister struct {
 
 	// mu keeps the order of what the reflector gets: it is held until it was taken.
 	mu sync.Mutex
-	// known are the keys of what the reflector got while the pages are read.
-	known map[string]bool
+	// known are the versions of what was added, by key, and empty texts for what the reflector got
+	// otherwise; nil: the watch is past all that was added.
+	known map[string]string
+	// added is the version at which the last page was listed.
+	added string
 	// next is the token of the next page.
 	next string
 
@@ -90,15 +94,17 @@ func (l *lister) ListWithContext(ctx context.Context, options metav1.ListOptions
 func (l *lister) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	options.ResourceVersion, options.ResourceVersionMatch, options.Limit = "", "", 0
 	if l.read {
+		l.known = nil
 		return l.listAll(ctx, options)
 	}
-	l.known, l.next = map[string]bool{}, ""
+	l.known, l.next = map[string]string{}, ""
 	first := options
 	first.FieldSelector = both(options.FieldSelector, l.what.First)
 	list, err := toolscache.ToListerWithContext(l.from).ListWithContext(ctx, first)
 	if apierrors.IsBadRequest(err) {
 		// The CRD is older than this operator, and its objects cannot be selected so.
 		ctrl.LoggerFrom(ctx).Info("All objects are read before any is used: apply the CRDs of this version", "cause", err.Error())
+		l.known = nil
 		l.setRead()
 		return l.listAll(ctx, options)
 	}
@@ -106,7 +112,7 @@ func (l *lister) list(ctx context.Context, options metav1.ListOptions) (runtime.
 		return nil, err
 	}
 	return list, meta.EachListItem(list, func(o runtime.Object) error {
-		l.known[keyOf(o)] = true
+		l.known[keyOf(o)] = ""
 		return l.strip(o)
 	})
 }
@@ -151,7 +157,7 @@ func (l *lister) page(ctx context.Context, options metav1.ListOptions) (page run
 	if err != nil {
 		return nil, "", err
 	}
-	next = of.GetContinue()
+	next, l.added = of.GetContinue(), of.GetResourceVersion()
 	of.SetContinue("")
 	of.SetRemainingItemCount(nil)
 	return page, next, meta.EachListItem(page, l.strip)
@@ -177,7 +183,7 @@ func (l *lister) WatchWithContext(ctx context.Context, options metav1.ListOption
 
 // setRead notes that the last page was read.
 func (l *lister) setRead() {
-	l.read, l.known = true, nil
+	l.read = true
 	l.of.Lock()
 	defer l.of.Unlock()
 	l.of.sent = true

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,6 +51,14 @@ func inCache(informer toolscache.SharedIndexInformer) map[string]string {
 		all[c.Namespace+"/"+c.Name] = c.ResourceVersion
 	}
 	return all
+}
+
+func version(t *testing.T, o *corev1.ConfigMap) int {
+	n, err := strconv.Atoi(o.ResourceVersion)
+	if err != nil {
+		t.Error(err)
+	}
+	return n
 }
 
 // crowd stores so many objects, each tenth of which is first.
@@ -102,8 +111,8 @@ func TestCacheHasWhatIsFirstBeforeAllElse(t *testing.T) {
 	})
 }
 
-// Whatever fails or changes while all is read, the cache ends with what is stored, and has, once the
-// reading is complete, all that was stored throughout.
+// Whatever fails or changes while all is read, what the cache has of an object only becomes newer, ends
+// with what is stored, and has, once the reading is complete, all that was stored throughout.
 func TestCacheEndsWithWhatIsStored(t *testing.T) {
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) {
@@ -117,8 +126,16 @@ func TestCacheEndsWithWhatIsStored(t *testing.T) {
 				}
 				return ctx.Err()
 			}
+			lags := rand.New(rand.NewPCG(seed, 2))
+			s.beforeEvents = func() { <-time.After(time.Duration(lags.IntN(3000)) * time.Millisecond) }
 			reading := firstread.New(1)
 			informer := read(t, reading, s)
+			_, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{UpdateFunc: func(before, after any) {
+				if b, a := before.(*corev1.ConfigMap), after.(*corev1.ConfigMap); version(t, a) < version(t, b) {
+					t.Errorf("seed %d: %s is of version %s after %s", seed, a.Name, a.ResourceVersion, b.ResourceVersion)
+				}
+			}})
+			must.Succeed(t, err)
 			go func() {
 				<-reading.Done()
 				for i := 50; i < 70; i++ { // which nothing below removes

@@ -33,6 +33,8 @@ type store struct {
 
 	// beforePage is called before each page that is not of what is first; nil: nothing is.
 	beforePage func(ctx context.Context) error
+	// beforeEvents is called before events are sent; nil: nothing is.
+	beforeEvents func()
 	// selects says whether what is first can be selected.
 	selects bool
 }
@@ -164,6 +166,9 @@ func (s *store) WatchWithContext(ctx context.Context, options metav1.ListOptions
 			if tooOld {
 				w.Error(&metav1.Status{Status: metav1.StatusFailure, Code: http.StatusGone, Reason: metav1.StatusReasonExpired})
 				return
+			}
+			if s.beforeEvents != nil && len(events) > 0 {
+				s.beforeEvents()
 			}
 			for _, e := range events {
 				w.Action(e.Type, e.Object.DeepCopyObject())

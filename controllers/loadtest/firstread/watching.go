@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
@@ -54,19 +55,34 @@ func (w *watching) forward() {
 	}
 }
 
-// hand hands on an event, and notes what it is about.
+// hand hands on an event, unless it is older than what was added.
 func (w *watching) hand(event watch.Event) (ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if event.Type != watch.Error {
-		if o, err := meta.Accessor(event.Object); err == nil {
-			w.version = o.GetResourceVersion()
+	of, err := meta.Accessor(event.Object)
+	if event.Type == watch.Error || err != nil {
+		return w.send(event)
+	}
+	w.version = of.GetResourceVersion()
+	if w.known == nil {
+		return w.send(event)
+	}
+	if w.read && !isInOrder(w.version, w.added) {
+		w.known = nil
+	} else if event.Type != watch.Bookmark {
+		if isInOrder(w.version, w.known[keyOf(event.Object)]) {
+			return true
 		}
-		if event.Type != watch.Bookmark && w.known != nil {
-			w.known[keyOf(event.Object)] = true
-		}
+		w.known[keyOf(event.Object)] = ""
 	}
 	return w.send(event)
+}
+
+// isInOrder says whether a version is known to be that of another or before it: those of an API server
+// are numbers.
+func isInOrder(version, another string) bool {
+	order, err := resourceversion.CompareResourceVersion(version, another)
+	return err == nil && order <= 0
 }
 
 func (w *watching) send(event watch.Event) (ok bool) {
@@ -111,10 +127,14 @@ func (w *watching) add(o runtime.Object) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	key := keyOf(o)
-	if w.known[key] {
+	if _, known := w.known[key]; known {
 		return nil
 	}
-	w.known[key] = true
+	of, err := meta.Accessor(o)
+	if err != nil {
+		return err
+	}
+	w.known[key] = of.GetResourceVersion()
 	w.adds(key)
 	if !w.send(watch.Event{Type: watch.Added, Object: o}) {
 		return context.Canceled
