@@ -80,7 +80,7 @@ func (f *arrivalFeed) hasPlace() bool {
 		}
 	case v > opening && !f.room.lacks:
 		now, stood := f.now()
-		f.room.lack(now, stood, f.carried(), v)
+		f.room.lack(now, stood, f.carried(), v, f.sched.inFlight < f.carried())
 		if now < end && f.room.ofTarget() {
 			f.backlog.first.Store(f.n)
 		}

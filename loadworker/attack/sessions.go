@@ -80,6 +80,14 @@ func (s *sessions) unbegun(of *source.Source, until time.Duration) []int64 {
 	return left
 }
 
+// started is how many sessions of the window have begun.
+func (s *sessions) started() (n int64) {
+	for i := range s.items {
+		n += s.items[i].Load()
+	}
+	return n
+}
+
 // fillDueOfSessions is fillDue for sessions: what was sent was due, and so were the later requests that
 // were missed, and the first one of each session that was due and has not begun.
 func (x *Execution) fillDueOfSessions(s *measure.Measurement, of *sessions, until time.Duration) {
@@ -91,14 +99,20 @@ func (x *Execution) fillDueOfSessions(s *measure.Measurement, of *sessions, unti
 	}
 	for item, n := range of.unbegun(x.source, until) {
 		s.Requests[x.source.FirstOf(item)].Due += n
+		s.Sessions.Due += n
 		if item >= of.journey {
 			s.Journeys[item-of.journey].Due += n
 		}
 	}
+	var sent int64
 	s.Due = 0
 	for i := range s.Requests {
 		s.Due += s.Requests[i].Due
+		sent += s.Requests[i].Sent
 	}
+	// What was sent was counted before: a running step may have begun more since.
+	s.Sessions.Started = min(of.started(), sent)
+	s.Sessions.Due += s.Sessions.Started
 }
 
 // sessionFeed feeds a scheduler with its part of a step's sessions. Those under way are users of
@@ -176,6 +190,7 @@ func (f *sessionFeed) render(c *connSlot, b *source.Buffer) {
 	x, all := f.sched.x, f.sessions.all
 	c.hit.request = c.hit.walk.Render(b, source.Vars{
 		User: c.hit.walk.User(), Seq: all.share.Number(c.hit.number), Worker: x.runner.config.Worker, Step: x.step.Index,
+		Redirect: c.hit.redirect,
 	})
 }
 
@@ -187,7 +202,17 @@ func (f *sessionFeed) ended(c *connSlot, res result) {
 		f.leave(c, res)
 		return
 	}
+	if res.outcome == measure.Success {
+		f.arrivals.keep()
+	}
 	f.enqueue(c.index, free, lag)
+}
+
+// keep notes that a session goes on after a response: it is not the target any more that keeps its
+// place from those that wait for one.
+func (f *arrivalFeed) keep() {
+	f.room.kept = true
+	f.backlog.first.Store(noHit)
 }
 
 // leave ends a session with its last request.

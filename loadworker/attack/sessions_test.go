@@ -152,3 +152,32 @@ func displacedOf(m *measure.Measurement) (sum int64) {
 	}
 	return sum
 }
+
+// What finds no connection is unsent by the generator if sessions keep the connections between two
+// requests, however late the first response comes; if no request has had a response, the target keeps them.
+func TestSessionsThatFindNoConnectionAreTheTargetsOnlyIfItAnswersNone(t *testing.T) {
+	for name, tt := range map[string]struct {
+		serve    func(int, *hit) (time.Duration, int)
+		timeout  time.Duration
+		byTarget bool
+	}{
+		"waits after a slow response": {serve: always(3 * time.Second)},
+		"silence":                     {serve: silentFrom(0, 0), byTarget: true},
+		"one that is silent, and others that wait": {timeout: time.Second, serve: func(_ int, h *hit) (time.Duration, int) {
+			if h.due >= 2*time.Second {
+				return time.Hour, 0
+			}
+			return 10 * ms, 200
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := simulated{step: sessionsStep(10, 10*time.Second, false), journeys: pair(time.Hour), serve: tt.serve, connections: 21, timeout: tt.timeout}
+			m, _ := s.run(t)
+			byTarget := m.UnsentByGenerator == 0 && m.UnsentWithoutRoom == m.Unsent
+			byGenerator := m.UnsentByGenerator == m.Unsent && m.UnsentWithoutRoom == 0
+			if m.Unsent < 60 || tt.byTarget && !byTarget || !tt.byTarget && !byGenerator {
+				t.Errorf("%d unsent, %d without room, %d by the generator; by the target: %v", m.Unsent, m.UnsentWithoutRoom, m.UnsentByGenerator, tt.byTarget)
+			}
+		})
+	}
+}

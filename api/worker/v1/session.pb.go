@@ -3802,6 +3802,9 @@ type StepMeasurement struct {
 	Journeys []*JourneyMeasurement `protobuf:"bytes,30,rep,name=journeys,proto3" json:"journeys,omitempty"`
 	// unsent_by_generator is how many of unsent a perfect generator would have sent.
 	UnsentByGenerator int64 `protobuf:"varint,62,opt,name=unsent_by_generator,json=unsentByGenerator,proto3" json:"unsent_by_generator,omitempty"`
+	// sessions_due is how many sessions of a rate should have begun, and sessions_started how many have.
+	SessionsDue     int64 `protobuf:"varint,69,opt,name=sessions_due,json=sessionsDue,proto3" json:"sessions_due,omitempty"`
+	SessionsStarted int64 `protobuf:"varint,70,opt,name=sessions_started,json=sessionsStarted,proto3" json:"sessions_started,omitempty"`
 	// user_time_nanos is how much time the users had together in the window, waited_nanos how
 	// much of it went into requests that failed or had no answer, and held_up_nanos for how
 	// much of it the worker kept users without a rate from sending.
@@ -3997,6 +4000,20 @@ func (x *StepMeasurement) GetJourneys() []*JourneyMeasurement {
 func (x *StepMeasurement) GetUnsentByGenerator() int64 {
 	if x != nil {
 		return x.UnsentByGenerator
+	}
+	return 0
+}
+
+func (x *StepMeasurement) GetSessionsDue() int64 {
+	if x != nil {
+		return x.SessionsDue
+	}
+	return 0
+}
+
+func (x *StepMeasurement) GetSessionsStarted() int64 {
+	if x != nil {
+		return x.SessionsStarted
 	}
 	return 0
 }
@@ -5229,7 +5246,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
 	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\x12\x10\n" +
-	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xcd\t\n" +
+	"\x03cut\x18\x05 \x01(\bR\x03cut\"\x9b\n" +
+	"\n" +
 	"\x0fStepMeasurement\x12B\n" +
 	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x16\n" +
 	"\x06counts\x18D \x01(\fR\x06counts\x12\x10\n" +
@@ -5255,7 +5273,9 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x12resumed_handshakes\x18= \x01(\x03R\x11resumedHandshakes\x122\n" +
 	"\x06series\x18\x13 \x01(\v2\x1a.loadtest.worker.v1.SeriesR\x06series\x12B\n" +
 	"\bjourneys\x18\x1e \x03(\v2&.loadtest.worker.v1.JourneyMeasurementR\bjourneys\x12.\n" +
-	"\x13unsent_by_generator\x18> \x01(\x03R\x11unsentByGenerator\x12&\n" +
+	"\x13unsent_by_generator\x18> \x01(\x03R\x11unsentByGenerator\x12!\n" +
+	"\fsessions_due\x18E \x01(\x03R\vsessionsDue\x12)\n" +
+	"\x10sessions_started\x18F \x01(\x03R\x0fsessionsStarted\x12&\n" +
 	"\x0fuser_time_nanos\x18? \x01(\x03R\ruserTimeNanos\x12!\n" +
 	"\fwaited_nanos\x18@ \x01(\x03R\vwaitedNanos\x12\"\n" +
 	"\rheld_up_nanos\x18A \x01(\x03R\vheldUpNanos\x12,\n" +
