@@ -34,11 +34,6 @@ type Journey struct {
 	Unfinished *Histogram
 }
 
-// Sessions are how many users should have come at a rate, each of whom carries out one journey or one
-// single request of the mix, and how many of them have sent their first request. What is due and not
-// started is among the unsent requests, each session with its first one.
-type Sessions struct{ Due, Started int64 }
-
 // NewJourneys returns so many empty ones.
 func NewJourneys(n int) []Journey {
 	all := make([]Journey, n)

@@ -194,7 +194,8 @@ type JourneyResult struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
-	// due is how many a rate asked for. Absent: with users, and when all of them were started.
+	// due is the number of journeys that a rate asked for so far. Absent with users, who start each that
+	// is due.
 	// +optional
 	Due int64 `json:"due,omitempty"`
 	// started is the number of journeys that were begun: their first request was sent.

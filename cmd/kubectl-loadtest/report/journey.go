@@ -9,7 +9,7 @@ import (
 )
 
 // JourneyHeads are the heads of what Journeys returns, behind the step's.
-var JourneyHeads = []string{"journey", "started", "completed", "failed", "unfinished", "failed in", "p50", "p95", "p99", "longest"}
+var JourneyHeads = []string{"journey", "due", "started", "completed", "failed", "unfinished", "failed in", "p50", "p95", "p99", "longest"}
 
 // Journeys has a row for each journey of a step.
 func Journeys(r *v1beta1.StepResult) [][]string {
@@ -21,7 +21,7 @@ func Journeys(r *v1beta1.StepResult) [][]string {
 			t = &v1beta1.Latency{}
 		}
 		rows = append(rows, []string{
-			j.Name, fmt.Sprint(j.Started), fmt.Sprint(j.Completed), fmt.Sprint(j.Failed), fmt.Sprint(j.Unfinished), failedIn(j),
+			j.Name, fmt.Sprint(max(j.Due, j.Started)), fmt.Sprint(j.Started), fmt.Sprint(j.Completed), fmt.Sprint(j.Failed), fmt.Sprint(j.Unfinished), failedIn(j),
 			Brief(t.P50), Brief(t.P95), Brief(t.P99), Brief(t.Longest),
 		})
 	}

@@ -137,8 +137,8 @@ func (s sample) observe() observation {
 		if s.merged.Due == 0 {
 			return unknown("%s cannot be judged: no request was due.", s.place())
 		}
-		n, ideally := from(s.merged)
-		return between(metric.Percent(n, s.merged.Due), metric.Percent(ideally, s.merged.Due))
+		n, ideally, due := from(s.merged)
+		return between(metric.Percent(n, due), metric.Percent(ideally, due))
 	case metric.PerSecond:
 		return s.perSecond(from(&s.request, s.items))
 	case metric.Audited:

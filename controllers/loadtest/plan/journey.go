@@ -78,6 +78,9 @@ func checkJourneys(spec *v1beta1.LoadTestSpec) *Refusal {
 	if spec.Search != nil && spec.Search.Rate != nil {
 		return invalid("spec.journeys: must not be set with spec.search.rate, which searches for a rate of requests; set search.users, or steps with a rate.")
 	}
+	if driver(spec) == workerv1.Driver_DRIVER_VEGETA {
+		return invalid("spec.worker.driver: Vegeta does not carry out spec.journeys; use driver Auto.")
+	}
 	for i := range spec.Journeys {
 		if refusal := checkJourney(spec, i, &spec.Journeys[i]); refusal != nil {
 			return refusal

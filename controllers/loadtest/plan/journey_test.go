@@ -78,8 +78,12 @@ func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
 			s.Requests[0].Weight, s.Requests[1].Weight, s.Requests[2].Weight = ptr(int32(0)), ptr(int32(0)), ptr(int32(0))
 		},
 		"spec.journeys[0].steps[1].think: must not be set with ratePerUser, which says when a user's requests are due.": func(s *v1beta1.LoadTestSpec) { s.Steps[0] = paced },
-		`spec.journeys[0].steps[2].request: spec.requests has no request named "buy".`:                                  func(s *v1beta1.LoadTestSpec) { s.Requests[1].Name = "sell" },
-		`spec.journeys[0].user.data: spec.data has no table named "accounts".`:                                          func(s *v1beta1.LoadTestSpec) { s.Data = nil },
+		"spec.worker.driver: Vegeta does not carry out spec.journeys; use driver Auto.": func(s *v1beta1.LoadTestSpec) {
+			s.Steps = []v1beta1.Step{{Rate: decimal("5"), Duration: duration(time.Second)}}
+			s.Worker = &v1beta1.Worker{Driver: v1beta1.DriverVegeta}
+		},
+		`spec.journeys[0].steps[2].request: spec.requests has no request named "buy".`: func(s *v1beta1.LoadTestSpec) { s.Requests[1].Name = "sell" },
+		`spec.journeys[0].user.data: spec.data has no table named "accounts".`:         func(s *v1beta1.LoadTestSpec) { s.Data = nil },
 		`spec.journeys[0].steps[1].think: 3s to 1s is no range: it must have two times from 0s to 1h, of which max is from 1ms and not below min.`: func(s *v1beta1.LoadTestSpec) {
 			s.Journeys[0].Steps[1].Think = v1beta1.NewThink(3*time.Second, time.Second)
 		},

@@ -19,12 +19,28 @@ func MostRequests(load *v1beta1.StepLoad) (n int64, known bool) {
 	case load.Rate == nil, load.Sessions != nil:
 		return 0, false
 	}
+	return mostArrivals(load), true
+}
+
+// MostSessions is the most sessions that may be due in a step, as MostRequests; 0 of other loads.
+func MostSessions(load *v1beta1.StepLoad) int64 {
+	switch {
+	case load.Sessions == nil:
+		return 0
+	case *load.Sessions > 0:
+		return *load.Sessions
+	}
+	return mostArrivals(load)
+}
+
+// mostArrivals is of arrivals that are drawn.
+func mostArrivals(load *v1beta1.StepLoad) int64 {
 	from, to := micros(load.Rate), micros(load.Rate)
 	if load.RampTo != nil {
 		to = micros(load.RampTo)
 	}
 	mean := hits(from, to, v1beta1.OrZero(load.Duration))
-	return mean + int64(math.Ceil(6*math.Sqrt(float64(mean)))) + 10, true
+	return mean + int64(math.Ceil(6*math.Sqrt(float64(mean)))) + 10
 }
 
 // MostPerSecond is how many requests are due in a second of a step when it asks for most; 0:

@@ -284,8 +284,9 @@ func keys(s *v1beta1.LoadTestStatus) []key {
 	if failed := text.Percent(r.Failed, r.Sent-r.InFlight); failed != "" {
 		list = append(list, key{"Failed", failed, "", "of " + count(r.Sent-r.InFlight) + " sent"})
 	}
-	if unsent := text.Percent(r.Unsent, r.Due); unsent != "" {
-		list = append(list, key{"Never sent", unsent, "", "of " + count(r.Due) + " due"})
+	unsent, due := r.Offered()
+	if share := text.Percent(unsent, due); share != "" {
+		list = append(list, key{"Never sent", share, "", "of " + count(due) + " due"})
 	}
 	if down := report.Downtime(r); down != "" {
 		list = append(list, key{"Down", down, "", "of the time " + in})
