@@ -14,7 +14,8 @@ type StepResult struct {
 	// has no schedule, a request is due when it is sent: due equals sent.
 	Due int64 `json:"due"`
 	// unsent is the number of due requests that were never sent, because no user or connection
-	// was free in time. In a closed loop it is 0.
+	// was free in time. In a closed loop it is 0. A session that was never started leaves its first
+	// request unsent; unsentRate is the share of the sessions then, if that is larger.
 	Unsent int64 `json:"unsent"`
 	// unsentWithoutRoom is the part of unsent for which the target left no room: on the connections of
 	// HTTP/2 that arrivals share, which are slow or permit few requests at once, or as requests

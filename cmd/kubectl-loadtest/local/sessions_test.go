@@ -23,7 +23,7 @@ func TestSessionsAreCarriedOutHere(t *testing.T) {
 	t.Cleanup(s.Close)
 	lt := loadTest(t, s.URL, `{target: {url: TARGET},
   requests: [{name: login, http: {path: /login}}, {name: buy, http: {path: /buy}}, {name: ping, weight: 1, http: {path: /ping}}],
-  journeys: [{name: purchase, weight: 3, steps: [{request: login}, {think: {min: 0s, max: 0s}}, {request: buy, times: 2}]}],
+  journeys: [{name: purchase, weight: 3, steps: [{request: login}, {think: {min: 0s, max: 1ms}}, {request: buy, times: 2}]}],
   steps: [{name: even, rate: 40, duration: 1s}, {name: long, rate: 40, arrivals: Poisson, duration: 1s}]}`)
 	got, err := local.Run(t.Context(), lt, config(t))
 	must.Succeed(t, err)

@@ -228,5 +228,9 @@ func (p *Preview) thresholds(b *strings.Builder) {
 
 // Summary is the preview in a few words.
 func (p *Preview) Summary() string {
-	return fmt.Sprintf("%s, %s, requests due: %s, duration: %s", text.Plural(int64(len(p.Steps)), "step"), text.Plural(int64(p.Workers), "worker"), p.requests(), p.duration())
+	sessions := ""
+	if p.Sessions > 0 {
+		sessions = fmt.Sprintf("sessions due: %s, ", atMost(p.Sessions, p.SessionsAtMost))
+	}
+	return fmt.Sprintf("%s, %s, %srequests due: %s, duration: %s", text.Plural(int64(len(p.Steps)), "step"), text.Plural(int64(p.Workers), "worker"), sessions, p.requests(), p.duration())
 }

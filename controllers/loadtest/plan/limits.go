@@ -26,7 +26,7 @@ func checkLimits(lt *v1beta1.LoadTest, p Plan, limits policy.Limits) *Refusal {
 	var breaches []string
 	for _, breach := range []string{
 		usersBreach(asked, limits.Users, may),
-		rateBreach(asked, limits.Rate, mayRate),
+		rateBreach(&lt.Spec, asked, limits.Rate, mayRate),
 		bytesBreach(asked, bytesPerRequest(&lt.Spec), limits.BytesPerSecond, mayRate),
 		workersBreach(&lt.Spec, asked, p.Workers, limits.Workers, may),
 		durationBreach(longest(lt, p), limits.Duration, may),
@@ -127,7 +127,7 @@ func usersBreach(list []asked, limit int32, may string) string {
 	return fmt.Sprintf("%s: %d users are more %s; at most %d are accepted.", a.field, a.users(), may, limit)
 }
 
-func rateBreach(list []asked, limit int64, may string) string {
+func rateBreach(spec *v1beta1.LoadTestSpec, list []asked, limit int64, may string) string {
 	a := largestOf(list, (*asked).rate)
 	if limit == 0 || a == nil || a.rate() <= min(limit, MaxRateMicros/micro)*micro {
 		return ""
@@ -135,6 +135,10 @@ func rateBreach(list []asked, limit int64, may string) string {
 	if a.ofUsers() {
 		return fmt.Sprintf("%s: %d users with ratePerUser %s send %s requests per second together, which is more %s; at most %d are accepted, which is %d users.",
 			a.field, a.users(), a.load.RatePerUser, perSecond(a.rate()), may, limit, usersAt(a, float64(limit)))
+	}
+	if a.load.Sessions != nil {
+		return fmt.Sprintf("%s: sessions of up to %d requests each send up to %s requests per second, which is more %s; at most %d are accepted.",
+			a.field, requestsOfASession(spec), perSecond(a.rate()), may, limit)
 	}
 	return fmt.Sprintf("%s: %s requests per second are more %s; at most %d are accepted.", a.field, perSecond(a.rate()), may, limit)
 }

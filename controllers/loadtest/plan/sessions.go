@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
@@ -42,4 +43,13 @@ func mostRate(spec *v1beta1.LoadTestSpec, l *v1beta1.StepLoad) int64 {
 		rate *= each
 	}
 	return rate
+}
+
+// sessionsAtOnce is how many sessions wait between their requests at a time, at most: so many come while
+// one of them waits. Each has a connection.
+func sessionsAtOnce(spec *v1beta1.LoadTestSpec, l *v1beta1.StepLoad) int64 {
+	if l.Sessions == nil {
+		return 0
+	}
+	return int64(math.Ceil(float64(max(totalRate(l), lastRate(l))) / micro * float64(longestWaits(spec)) / float64(time.Second)))
 }

@@ -268,7 +268,11 @@ func keys(s *v1beta1.LoadTestStatus) []key {
 		list = append(list, key{"Kept", count(int64(*s.MaxSustainedUsers)), "users", keptFor(s)})
 	}
 	if s.MaxSustainedRate != "" {
-		list = append(list, key{"Kept", s.MaxSustainedRate, "/s", keptFor(s)})
+		unit := "/s"
+		if report.OfSessions(s) {
+			unit = "sessions/s"
+		}
+		list = append(list, key{"Kept", s.MaxSustainedRate, unit, keptFor(s)})
 	}
 	if rate, ok := strings.CutSuffix(text.Rate(r.Goodput), "/s"); ok {
 		list = append(list, key{"Goodput", rate, "/s", in})
