@@ -68,8 +68,8 @@ func TestLeastReasonsAgainstAGenerator(t *testing.T) {
 		"a part of the sessions":           {sessions, without(11, 11), v1beta1.ReasonScheduleLag, "1.1% of the due sessions were not started, although a steady generator would have sent them; use 4 workers"},
 		"a smaller part of the sessions":   {sessions, without(10, 10), v1beta1.ReasonScheduleLag, "started only 99% of the due sessions; use 4 workers"},
 		"so few sessions that none matter": {sessions, without(5, 5), "", ""},
-		"half of one user's":           {oneUserPaced, func(m *measure.Measurement) { m.Unsent = 500 }, "", ""},
-		"a spread of what is no burst": {paced, func(m *measure.Measurement) { m.BurstSpread = time.Second }, "", ""},
+		"half of one user's":               {oneUserPaced, func(m *measure.Measurement) { m.Unsent = 500 }, "", ""},
+		"a spread of what is no burst":     {paced, func(m *measure.Measurement) { m.BurstSpread = time.Second }, "", ""},
 		"late on a busy node": {
 			arrivals, func(m *measure.Measurement) {
 				m.Window, m.Health.RunQueueWaitMax = 3*time.Second, 400*ms
