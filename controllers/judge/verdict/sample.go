@@ -68,10 +68,11 @@ type sample struct {
 	within    int             // of the times of the plan, the threshold's
 	journey   measure.Journey // of all journeys that it names
 	timeout   time.Duration   // the longest of these
+	each      int64           // how many requests a session sends at most
 }
 
 func newSample(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus, t *v1beta1.Threshold, step *v1beta1.StepStatus, merged *measure.Measurement) (sample, error) {
-	s := sample{threshold: t, metric: metric.Of(t.Metric), step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t)}
+	s := sample{threshold: t, metric: metric.Of(t.Metric), step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t), each: plan.RequestsOfASession(spec)}
 	s.timeout = plan.LongestTimeout(spec, func(i int) bool { return plan.IsAbout(t, requests, i) && plan.IsSent(spec, &spec.Requests[i]) })
 	if merged == nil || step.Result == nil {
 		return s, nil

@@ -138,7 +138,7 @@ func rateBreach(spec *v1beta1.LoadTestSpec, list []asked, limit int64, may strin
 	}
 	if a.load.Sessions != nil {
 		return fmt.Sprintf("%s: sessions of up to %d requests each send up to %s requests per second, which is more %s; at most %d are accepted.",
-			a.field, requestsOfASession(spec), perSecond(a.rate()), may, limit)
+			a.field, RequestsOfASession(spec), perSecond(a.rate()), may, limit)
 	}
 	return fmt.Sprintf("%s: %s requests per second are more %s; at most %d are accepted.", a.field, perSecond(a.rate()), may, limit)
 }

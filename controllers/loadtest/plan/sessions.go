@@ -17,8 +17,8 @@ func setSessions(spec *v1beta1.LoadTestSpec, l *v1beta1.StepLoad) {
 	l.Sessions, l.Requests = &sessions, 0
 }
 
-// requestsOfASession is the most requests that one session sends.
-func requestsOfASession(spec *v1beta1.LoadTestSpec) int64 {
+// RequestsOfASession is the most requests that one session sends.
+func RequestsOfASession(spec *v1beta1.LoadTestSpec) int64 {
 	most := int64(1)
 	for i := range spec.Journeys {
 		n := int64(0)
@@ -36,7 +36,7 @@ func requestsOfASession(spec *v1beta1.LoadTestSpec) int64 {
 // All sessions may be of the journey that has most requests.
 func mostRate(spec *v1beta1.LoadTestSpec, l *v1beta1.StepLoad) int64 {
 	rate := max(totalRate(l), lastRate(l))
-	if each := requestsOfASession(spec); l.Sessions != nil {
+	if each := RequestsOfASession(spec); l.Sessions != nil {
 		if rate > math.MaxInt64/each {
 			return math.MaxInt64
 		}
