@@ -15,6 +15,9 @@ const MaxJourneySteps = 32
 // Journey is what became of a journey of the plan. Those that are begun, and neither
 // completed nor failed, are under way, or were when the step ended.
 type Journey struct {
+	// Due is how many should have been started: by sessions that come at a rate, which may find no place;
+	// of other loads, as many as were.
+	Due                        int64
 	Started, Completed, Failed int64
 	// FailedIn is how many of Failed ended in each step of the journey, by its index; steps at the
 	// end may be missing, and all of them if it is not known.
@@ -67,6 +70,7 @@ func (j *Journey) UnderWay() int64 { return j.Started - j.Completed - j.Failed }
 
 // Merge adds o to j, which may have no histograms if o has none.
 func (j *Journey) Merge(o *Journey) error {
+	j.Due += o.Due
 	j.Started += o.Started
 	j.Completed += o.Completed
 	j.Failed += o.Failed

@@ -40,6 +40,8 @@ type Measurement struct {
 	UnsentWithoutRoom int64
 	// UnsentByGenerator is how many of the unsent requests a perfect generator would have sent.
 	UnsentByGenerator int64
+	// Sessions are those of a rate that the mix carries out in sessions; zero of any other load.
+	Sessions Sessions
 	// Lateness is how late the generator sent requests that it was free to send:
 	// its own error, not the target's.
 	Lateness *Histogram
@@ -278,6 +280,8 @@ func (s *Measurement) Merge(o *Measurement) error {
 	s.Unsent += o.Unsent
 	s.UnsentWithoutRoom += o.UnsentWithoutRoom
 	s.UnsentByGenerator += o.UnsentByGenerator
+	s.Sessions.Due += o.Sessions.Due
+	s.Sessions.Started += o.Sessions.Started
 	s.ConnectionsOpened += o.ConnectionsOpened
 	s.OpenedInWindow += o.OpenedInWindow
 	s.ResumedHandshakes += o.ResumedHandshakes

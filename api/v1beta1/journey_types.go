@@ -194,6 +194,10 @@ type JourneyResult struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
+	// due is the number of journeys that a rate asked for so far. Absent with users, who start each that
+	// is due.
+	// +optional
+	Due int64 `json:"due,omitempty"`
 	// started is the number of journeys that were begun: their first request was sent.
 	Started int64 `json:"started"`
 	// completed is the number of journeys that were carried out: each request got an expected response, in

@@ -21,9 +21,9 @@ type Ladder struct {
 	// +kubebuilder:validation:items:Maximum=1000000
 	Users []int32 `json:"users,omitempty"`
 
-	// rates is the number of requests per second that arrive at each rung, in total over all
-	// workers, evenly spaced, whether or not earlier ones have been answered. Example:
-	// [100, 1000].
+	// rates is the number of requests per second that arrive at each rung, or with spec.journeys of
+	// sessions, in total over all workers, evenly spaced, whether or not earlier ones have been
+	// answered. Example: [100, 1000].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -122,7 +122,8 @@ type Step struct {
 	RequestsPerUser *int32 `json:"requestsPerUser,omitempty"`
 
 	// rate is the number of requests per second that arrive, in total over all workers, whether
-	// or not earlier ones have been answered. A decimal is quoted: 100, "0.5".
+	// or not earlier ones have been answered. With spec.journeys it is that of sessions: users who
+	// come, carry out one journey or one request of the mix, and leave. A decimal is quoted: 100, "0.5".
 	// +optional
 	Rate *Decimal `json:"rate,omitempty"`
 
@@ -132,7 +133,7 @@ type Step struct {
 	// +optional
 	RampTo *Decimal `json:"rampTo,omitempty"`
 
-	// arrivals is how the requests of a rate are spread in time. Absent: Even.
+	// arrivals is how the requests of a rate, or its sessions, are spread in time. Absent: Even.
 	// +optional
 	Arrivals Arrivals `json:"arrivals,omitempty"`
 

@@ -113,11 +113,12 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.journeys) || self.requests.size() == 0 || self.requests.exists(r, !has(r.weight) || r.weight > 0)",fieldPath=".requests",message="requests must have at least one with a weight above 0"
 // +kubebuilder:validation:XValidation:rule="!has(self.journeys) || self.journeys.all(j, j.steps.all(s, !has(s.request) || self.requests.exists(r, r.name == s.request)))",fieldPath=".journeys",message="requests of a journey must be names of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.journeys) || self.journeys.all(j, !has(j.user) || has(self.data) && self.data.exists(d, d.name == j.user.data))",fieldPath=".journeys",message="user.data of a journey must be the name of one of spec.data"
-// +kubebuilder:validation:XValidation:rule="!has(self.journeys) || (!has(self.ladder) || !has(self.ladder.rates)) && (!has(self.steps) || self.steps.all(s, !has(s.rate))) && (!has(self.search) || !has(self.search.rate))",fieldPath=".journeys",reason="FieldValueForbidden",message="journeys must not be set with a rate, because only users follow journeys; set users"
+// +kubebuilder:validation:XValidation:rule="!has(self.journeys) || !has(self.search) || !has(self.search.rate)",fieldPath=".journeys",reason="FieldValueForbidden",message="journeys must not be set with search.rate, which searches for a rate of requests; set search.users, or steps with a rate"
 // +kubebuilder:validation:XValidation:rule="!has(self.journeys) || self.journeys.all(j, j.steps.all(s, !has(s.think))) || (!has(self.ladder) || !has(self.ladder.ratePerUser)) && (!has(self.steps) || self.steps.all(s, !has(s.ratePerUser))) && (!has(self.search) || !has(self.search.ratePerUser))",fieldPath=".journeys",reason="FieldValueForbidden",message="think must not be set with ratePerUser, which says when a user's requests are due"
 // +kubebuilder:validation:XValidation:rule="!has(self.journeys) || !has(self.setup) || !has(self.setup.fill) || !has(self.setup.fill.capture) || self.journeys.all(j, j.steps.all(s, !has(s.capture) || s.capture.all(c, !(c in self.setup.fill.capture))))",fieldPath=".journeys",message="capture of a journey must not use a name that setup.fill captures"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.journeys) || t.journeys.all(n, has(self.journeys) && self.journeys.exists(j, j.name == n)))",fieldPath=".thresholds",message="journeys of a threshold must be names of spec.journeys"
 // +kubebuilder:validation:XValidation:rule="!has(self.worker) || !has(self.worker.driver) || self.worker.driver != 'Vegeta' || (!has(self.ladder) || !has(self.ladder.users)) && (!has(self.steps) || self.steps.all(s, !has(s.users))) && (!has(self.search) || !has(self.search.users))",fieldPath=".worker.driver",reason="FieldValueForbidden",message="driver Vegeta sends rates and has no users: set ladder.rates, rate of steps or search.rate, or driver Auto"
+// +kubebuilder:validation:XValidation:rule="!has(self.journeys) || !has(self.worker) || !has(self.worker.driver) || self.worker.driver != 'Vegeta'",fieldPath=".worker.driver",reason="FieldValueForbidden",message="driver Vegeta must not be set with journeys, which it does not carry out; use driver Auto"
 // +kubebuilder:validation:XValidation:rule="!has(self.worker) || !has(self.worker.driver) || self.worker.driver != 'Vegeta' || !has(self.target.proxy)",fieldPath=".worker.driver",reason="FieldValueForbidden",message="driver Vegeta must not be set with target.proxy"
 // +kubebuilder:validation:XValidation:rule="!has(self.worker) || !has(self.worker.driver) || self.worker.driver != 'Vegeta' || !has(self.target.tls) || !has(self.target.tls.resume) || !self.target.tls.resume",fieldPath=".worker.driver",reason="FieldValueForbidden",message="driver Vegeta must not be set with target.tls.resume: it has no sessions to resume"
 // +kubebuilder:validation:XValidation:rule="!has(self.target.trace) && (!has(self.versus) || !has(self.versus.target.trace)) || self.requests.all(r, (!has(r.http) || !has(r.http.headers) || r.http.headers.all(h, h.name.lowerAscii() != 'traceparent')) && (!has(r.grpc) || !has(r.grpc.metadata) || r.grpc.metadata.all(m, m.name.lowerAscii() != 'traceparent')))",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not have traceparent in headers or metadata with target.trace, which sends it"
@@ -163,10 +164,10 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	Requests []Request `json:"requests"`
 
-	// journeys are what users do in order, with values of one response in the next
-	// request. They take part in the mix by weight, beside requests, and go with users,
-	// not with a rate. Example: [{name: buy, steps: [{request: login, capture: {token:
-	// .token}}, {request: checkout}]}].
+	// journeys are what users do in order, with values of one response in the next. They take part
+	// in the mix by weight, beside requests. A user carries out one after another; a rate starts
+	// so many a second. Example: [{name: buy, steps: [{request: login, capture: {token: .token}},
+	// {request: checkout}]}].
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -14,7 +14,8 @@ type StepResult struct {
 	// has no schedule, a request is due when it is sent: due equals sent.
 	Due int64 `json:"due"`
 	// unsent is the number of due requests that were never sent, because no user or connection
-	// was free in time. In a closed loop it is 0.
+	// was free in time. In a closed loop it is 0. A session that was never started leaves its first
+	// request unsent; unsentRate is the share of the sessions then, if that is larger.
 	Unsent int64 `json:"unsent"`
 	// unsentWithoutRoom is the part of unsent for which the target left no room: on the connections of
 	// HTTP/2 that arrivals share, which are slow or permit few requests at once, or as requests
@@ -25,6 +26,10 @@ type StepResult struct {
 	// not the target's fault. Absent: none.
 	// +optional
 	UnsentByGenerator int64 `json:"unsentByGenerator,omitempty"`
+	// sessions are the sessions of a rate: users who come, carry out one journey or one single request
+	// of the mix, and leave. Absent without journeys at a rate.
+	// +optional
+	Sessions *SessionsResult `json:"sessions,omitempty"`
 	// displaced is the number of requests that were sent later than a steady generator would have
 	// sent them by more than 100 ms or 1% of the step's length, whichever is longer. Users
 	// without a rate have none: see generator.heldUp. Absent: none.
@@ -157,6 +162,24 @@ type StepResult struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=131072
 	Histogram string `json:"histogram,omitempty"`
+}
+
+// SessionsResult is how many sessions a rate asked for, and how many were begun. Those that were not
+// found no connection, or the generator was late; the first request of each is unsent.
+type SessionsResult struct {
+	// due is the number of sessions that the rate asked for so far.
+	Due int64 `json:"due"`
+	// started is the number of sessions that were begun: their first request was sent.
+	Started int64 `json:"started"`
+}
+
+// Offered is how much of the load was not sent, of how much that was due: of requests or, if a larger
+// part of them was not started, of sessions.
+func (r *StepResult) Offered() (unsent, due int64) {
+	if s := r.Sessions; s != nil && float64(s.Due-s.Started)*float64(r.Due) > float64(r.Unsent)*float64(s.Due) {
+		return s.Due - s.Started, s.Due
+	}
+	return r.Unsent, r.Due
 }
 
 // Counts are disjoint counts of requests.

@@ -138,8 +138,8 @@ type LoadTestStatus struct {
 	// +optional
 	MaxSustainedUsers *int32 `json:"maxSustainedUsers,omitempty"`
 
-	// maxSustainedRate is the largest rate of a step, in requests per second, up to
-	// which every threshold was kept, by the same rule as maxSustainedUsers: "1000". A
+	// maxSustainedRate is the largest rate of a step, in requests per second (with spec.journeys, in
+	// sessions per second), up to which every threshold was kept, by the same rule as maxSustainedUsers: "1000". A
 	// ramp does not count.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16

@@ -25,7 +25,7 @@ type StepLoad struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	RequestsPerUser int32 `json:"requestsPerUser,omitempty"`
-	// rate is the number of requests per second that arrive.
+	// rate is the number of requests per second that arrive or, if sessions is set, of sessions.
 	// +optional
 	Rate *Decimal `json:"rate,omitempty"`
 	// rampTo is the rate, or the number of users, at the end of duration, to which it
@@ -55,6 +55,12 @@ type StepLoad struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Requests int64 `json:"requests,omitempty"`
+	// sessions is how many sessions are due in duration: each is a user who carries out one journey or
+	// one single request of the mix. It is 0 for Poisson arrivals, of which the number is not known
+	// beforehand. Absent: rate, if there is one, is of requests.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Sessions *int64 `json:"sessions,omitempty"`
 }
 
 // IsPause says whether nothing is sent.

@@ -89,7 +89,7 @@ func (r *runState) observeWorkers() []exchange.Worker {
 		if r.directive.ActiveStep() != exchange.NoStep {
 			latest, ok := w.snapshots[r.directive.Start.Step]
 			workers[number].Reported, workers[number].Final, workers[number].Cut = ok, latest.final, latest.cut
-			workers[number].Due, workers[number].Sent = latest.due, latest.sent
+			workers[number].Due, workers[number].Sent, workers[number].SessionsDue = latest.due, latest.sent, latest.sessionsDue
 		}
 	}
 	return workers

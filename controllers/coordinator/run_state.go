@@ -82,6 +82,8 @@ type storedSnapshot struct {
 	// cut says that the worker ended the step by itself before its time.
 	final, cut bool
 	due, sent  int64
+	// sessionsDue is how many sessions of a rate were due.
+	sessionsDue int64
 	// ledgers says that those of the audit came with it.
 	ledgers  bool
 	received time.Time
@@ -221,6 +223,8 @@ func (r *runState) store(s *session, m *workerv1.Snapshot, read measured, now ti
 		received: now,
 		size:     read.Size(),
 		reading:  read.Reading,
+
+		sessionsDue: read.Sessions().Due,
 	}
 	if !read.isEmpty() {
 		r.pendingFinals = append(r.pendingFinals, &read.final)

@@ -73,7 +73,6 @@ type Assembly struct {
 	// the steps that are sent to the latter.
 	sides     []*side
 	toControl map[int32]bool
-	journeys  bool // there are any, which only users carry out
 	targets   int32
 	renewing  renewing // of tokens
 }
@@ -83,7 +82,7 @@ type Assembly struct {
 // for them; it calls notReady with the reason why it has none yet, as Prepare does. Its
 // error is a *Refusal, also when ctx ends.
 func New(ctx context.Context, a *workerv1.Assignment, c Config, notReady func(error)) (*Assembly, error) {
-	x := &Assembly{toControl: map[int32]bool{}, journeys: len(a.GetJourneys()) > 0}
+	x := &Assembly{toControl: map[int32]bool{}}
 	for _, s := range a.GetSteps() {
 		if err := x.AddStep(s); err != nil {
 			return nil, &Refusal{workerv1.ReasonInvalidSpec, err}
@@ -178,9 +177,6 @@ func (x *Assembly) AddStep(s *workerv1.Step) error {
 	step := stepOf(s)
 	if err := step.Check(); err != nil {
 		return err
-	}
-	if _, ok := step.Load.(attack.Arrivals); ok && x.journeys {
-		return fmt.Errorf("step %d has a rate, but only users follow journeys; set users", step.Index)
 	}
 	x.steps = append(x.steps, step)
 	x.toControl[step.Index] = s.GetToControl()

@@ -34,9 +34,6 @@ func TestJourneysOfAnAssignment(t *testing.T) {
 		`journey "shop": steps[1].think: `:                     func(a *workerv1.Assignment) { a.Journeys[0].Steps[1].Think.LongestNanos = -1 },
 		`journey "shop": capture "name": is a column of`:       func(a *workerv1.Assignment) { a.Journeys[0].Steps[0].Capture["name"] = ".name" },
 		`request "buy": weight: must be 0: ${token} is`:        func(a *workerv1.Assignment) { a.Requests[1].Weight = 1 },
-		`has a rate, but only users follow journeys; set users`: func(a *workerv1.Assignment) {
-			a.Steps[0].Load = &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 1e6, DurationNanos: 1e9}}
-		},
 		`setup.fill.request: request "buy": ${token} is captured`: func(a *workerv1.Assignment) {
 			a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Request: 1, Share: &workerv1.Share{Stride: 1, Count: 1}}}
 		},

@@ -19,6 +19,9 @@ type arrivalFeed struct {
 	room     room
 	backlog  *backlog
 
+	// carried is how many of what came has its place: requests in flight, or sessions under way.
+	carried func() int
+
 	n  int64         // the next hit
 	at time.Duration // its due time
 }
@@ -48,7 +51,7 @@ var _ feed = (*arrivalFeed)(nil)
 func (a *arrivals) feed(s *scheduler) feed {
 	f := &arrivalFeed{
 		arrivals: a, sched: s, n: s.part, at: a.dueTimes.Due(s.part),
-		room: newRoom(s.x.step.WarmUp), backlog: s.x.backlogs.add(s),
+		room: newRoom(s.x.step.WarmUp), backlog: s.x.backlogs.add(s), carried: func() int { return s.inFlight },
 	}
 	if d, ok := s.driver.(*streamDriver); ok {
 		f.places = newSharedConnections(d, a)
@@ -77,7 +80,7 @@ func (f *arrivalFeed) hasPlace() bool {
 		}
 	case v > opening && !f.room.lacks:
 		now, stood := f.now()
-		f.room.lack(now, stood, f.sched.inFlight, v)
+		f.room.lack(now, stood, f.carried(), v, f.sched.inFlight < f.carried())
 		if now < end && f.room.ofTarget() {
 			f.backlog.first.Store(f.n)
 		}
@@ -93,7 +96,7 @@ func (f *arrivalFeed) now() (now, stood time.Duration) {
 }
 
 func (f *arrivalFeed) take() *connSlot {
-	c, since := f.places.take(), f.room.take(f.sched.inFlight)
+	c, since := f.places.take(), f.room.take(f.carried())
 	c.hit = hit{number: f.n, due: f.at, free: since.measured, idealDue: f.at, idealSent: max(f.at, since.ideal)}
 	f.n += f.sched.parts
 	f.at = f.arrivals.dueTimes.Due(f.n)
@@ -106,7 +109,7 @@ func (f *arrivalFeed) render(c *connSlot, b *source.Buffer) {
 
 func (f *arrivalFeed) ended(c *connSlot, res result) {
 	held := res.outcome == measure.Timeout && !res.excused()
-	f.room.leave(instant{res.received - res.unread, c.hit.idealDone(res)}, f.sched.inFlight, held)
+	f.room.leave(instant{res.received - res.unread, c.hit.idealDone(res)}, f.carried(), held)
 	f.places.put(c)
 }
 

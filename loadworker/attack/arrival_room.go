@@ -17,18 +17,21 @@ type room struct {
 	left     instant       // the end of the request that left a place since then, if one has
 	isLeft   bool
 	answered bool // the last one that did so had not held its place for the whole timeout
+	kept     bool // sessions that the target has answered keep places
 }
 
 // newRoom is that of a step with a warm-up, which is before the window.
 func newRoom(warmUp time.Duration) room { return room{since: instant{-warmUp, -warmUp}} }
 
 // ofTarget reports whether it is the target that leaves no place: a worker that has no more
-// connections than it needs for a target that answers is a generator's fault.
-func (r *room) ofTarget() bool { return r.why == full || !r.answered }
+// connections than it needs for a target that answers is a generator's fault, and so is one that has
+// no more than the sessions between two requests.
+func (r *room) ofTarget() bool { return r.why == full || !r.answered && !r.kept }
 
-// lack notes that there is no place, with so many requests in flight.
-func (r *room) lack(now, stood time.Duration, inFlight int, why vacancy) {
-	r.lacks, r.isLeft, r.lacking, r.stood, r.most, r.why = true, false, now, stood, inFlight, why
+// lack notes that there is no place, with so many requests in flight, or sessions under way, some of
+// which may have kept their places after a response.
+func (r *room) lack(now, stood time.Duration, inFlight int, why vacancy, kept bool) {
+	r.lacks, r.isLeft, r.lacking, r.stood, r.most, r.why, r.kept = true, false, now, stood, inFlight, why, kept
 }
 
 // leave notes the end of a request beside which so many are in flight. held says that it held its

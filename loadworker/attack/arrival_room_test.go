@@ -27,7 +27,7 @@ func TestRoomThatComesWithoutARequestThatEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := tt.before
-			r.lack(tt.lacking, time.Hour, 4, full)
+			r.lack(tt.lacking, time.Hour, 4, full, false)
 			if at := r.give(tt.give, time.Hour+still, tt.due); at != tt.want.measured || r.take(5) != tt.want || r.lacks {
 				t.Errorf("room since %v, from %v on; want %v", r.since, at, tt.want)
 			}

@@ -33,6 +33,9 @@ func (l Arrivals) schedule(step StepShare, c Config) schedule {
 	if client, ok := c.Client.(*http2.Client); ok {
 		a.shared = client.Shared()
 	}
+	if c.Source.Journeys() > 0 {
+		return newSessions(a, c)
+	}
 	return a
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/pace"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // While the target holds every response, arrivals go on arriving.
@@ -58,7 +59,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			load, step := Arrivals{Rate: tt.rate, Duration: time.Second}, StepShare{Share: all(100), Total: 100}
-			s := load.schedule(step, Config{Timeout: tt.timeout, timeouts: tt.own, MaxConnections: tt.connections})
+			s := load.schedule(step, Config{Source: oneRequest(t), Timeout: tt.timeout, timeouts: tt.own, MaxConnections: tt.connections})
 			if got := s.(*arrivals).limit; got != tt.want {
 				t.Errorf("limit %d, want %d", got, tt.want)
 			}
@@ -71,7 +72,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 func TestDrawnRequestsInFlightFindPlaces(t *testing.T) {
 	const timeout, window = 5 * time.Second, 1000 * time.Second
 	load, step := Arrivals{Rate: 20e6, Duration: window, Poisson: true}, StepShare{Share: all(0)}
-	a := load.schedule(step, Config{Timeout: timeout, MaxConnections: 100_000}).(*arrivals)
+	a := load.schedule(step, Config{Source: oneRequest(t), Timeout: timeout, MaxConnections: 100_000}).(*arrivals)
 	parts := int64(processors())
 	var due []time.Duration
 	for n := int64(0); n < a.dueTimes.Before(window); n++ {
@@ -137,4 +138,12 @@ func TestPoissonArrivalsFollowTheSeed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// oneRequest is a mix of one request.
+func oneRequest(t *testing.T) *source.Source {
+	t.Helper()
+	src, err := source.New(source.Config{Requests: []source.Request{get("/")}})
+	must.Succeed(t, err)
+	return src
 }

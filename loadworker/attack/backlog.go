@@ -42,11 +42,22 @@ func (l *backlogs) add(s *scheduler) *backlog {
 	return b
 }
 
+// arrivals are the hits, or the sessions, that come; nil: the load has users.
+func (x *Execution) arrivals() *arrivals {
+	switch s := x.schedule.(type) {
+	case *arrivals:
+		return s
+	case *sessions:
+		return s.all
+	}
+	return nil
+}
+
 // withoutRoom is how many hits that were due before t were not sent, since the target left
 // them no place.
 func (x *Execution) withoutRoom(t time.Duration) (sum int64) {
-	a, ok := x.schedule.(*arrivals)
-	if !ok || t <= 0 {
+	a := x.arrivals()
+	if a == nil || t <= 0 {
 		return 0
 	}
 	x.backlogs.mu.Lock()

@@ -13,10 +13,10 @@ import (
 type course struct {
 	window time.Duration
 	// What was sent, answered, and ended otherwise, first before the window, then in each
-	// slot of it.
-	sent, answered, failed [1 + measure.TimelineSlots]atomic.Int64
-	waited, heldUp         atomic.Int64
-	_                      [cacheLine]byte // the window of the next course is read at each request
+	// slot of it. A request that is the first of a session has begun it.
+	sent, answered, failed, begun [1 + measure.TimelineSlots]atomic.Int64
+	waited, heldUp                atomic.Int64
+	_                             [cacheLine]byte // the window of the next course is read at each request
 }
 
 // cacheLine is the size of those of most processors.
@@ -35,15 +35,19 @@ type courseOf struct {
 	users  bool // of users
 	closed bool // of users without a schedule
 	burst  bool
-	each   int64  // how many requests each user of a burst sends
-	first  latest // that the first request of a user of a burst was sent, from when it was due
+	// sessions are those that come; nil: another load.
+	sessions *sessions
+	each     int64  // how many requests each user of a burst sends
+	first    latest // that the first request of a user of a burst was sent, from when it was due
 }
 
 // follow has the recorder count what there is of a load.
 func (r *recorder) follow(s schedule, l Load) {
 	_, arrivals := s.(*arrivals)
+	sessions, come := s.(*sessions)
+	r.of.sessions = sessions
 	users, closed := s.(*closedUsers)
-	r.of.users, r.of.closed, r.of.burst = !arrivals, closed, isBurst(l)
+	r.of.users, r.of.closed, r.of.burst = !arrivals && !come, closed, isBurst(l)
 	if closed {
 		r.of.each = users.requests
 	}
@@ -73,6 +77,9 @@ func (r *recorder) noteSent(shard int, h *hit, end time.Duration) {
 	c := r.course(shard)
 	if i, ok := c.at(h.sent); ok {
 		c.sent[i].Add(1)
+		if h.begins {
+			c.begun[i].Add(1)
+		}
 	}
 	switch {
 	case r.of.burst && h.number == 0:

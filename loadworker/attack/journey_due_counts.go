@@ -11,6 +11,14 @@ import (
 // step with a schedule which requests were due and not sent before the step has ended:
 // then they are those that each user would have sent next.
 func (x *Execution) fillDueOfWalks(s *measure.Measurement, until time.Duration, ended, whole bool) {
+	if of, ok := x.schedule.(*sessions); ok {
+		x.fillDueOfSessions(s, of, until)
+		x.fillOverdueOfWalks(s, whole)
+		return
+	}
+	for i := range s.Journeys {
+		s.Journeys[i].Due = s.Journeys[i].Started
+	}
 	closed, _ := x.schedule.(*closedUsers)
 	due := make([]int64, len(s.Requests))
 	s.Due = 0
@@ -28,8 +36,16 @@ func (x *Execution) fillDueOfWalks(s *measure.Measurement, until time.Duration, 
 		x.addAhead(s, due, func(f *userFeed, user int) int64 { return closed.requests - f.states[user].k })
 	}
 	for i := range s.Requests {
+		s.Requests[i].Due = due[i]
+	}
+	x.fillOverdueOfWalks(s, whole)
+}
+
+// fillOverdueOfWalks fills in what was overdue, which is not known before the step is over.
+func (x *Execution) fillOverdueOfWalks(s *measure.Measurement, whole bool) {
+	for i := range s.Requests {
 		r := &s.Requests[i]
-		r.Due, r.Overdue = due[i], make([]int64, len(x.rec.times))
+		r.Overdue = make([]int64, len(x.rec.times))
 		for t := range r.Overdue {
 			if whole {
 				r.Overdue[t] = r.Due

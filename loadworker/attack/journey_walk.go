@@ -14,6 +14,7 @@ type walk struct {
 	began  instant // when the first request of the journey was due
 	counts bool    // a journey that counts is under way
 	waited bool    // the journey has a wait before the next request
+	item   int     // of the mix that a session carries out
 }
 
 // instant is an instant as measured, and as it would have been with a perfect generator.
@@ -41,6 +42,9 @@ func (f *userFeed) walks() []walk {
 
 // began notes that a request is sent, which may begin a journey.
 func (w *walk) sent(h *hit, r *recorder) {
+	if h.begins {
+		r.of.sessions.begun(h)
+	}
 	if !w.IsFirst() {
 		return
 	}
@@ -114,6 +118,9 @@ func (f *userFeed) finish(end time.Duration) {
 func (x *Execution) finishFeeds(schedulers []*scheduler) {
 	end := min(x.elapsed(), x.windowEnd())
 	for _, s := range schedulers {
+		if f, ok := s.feed.(*sessionFeed); ok {
+			f.finish(end)
+		}
 		f, ok := s.feed.(*userFeed)
 		if !ok {
 			continue

@@ -28,6 +28,7 @@ type hit struct {
 	stalled time.Duration
 	ledger  *measure.Ledger // nil: not audited
 	walk    *walk           // of the user; nil: the mix has no journeys
+	begins  bool            // it is the first of a session that comes
 	sampled bool            // traceID is that of the trace that the target was asked for
 	traceID measure.TraceID
 	// redirect is the last that was followed, and notFollowed why one was not; context is what

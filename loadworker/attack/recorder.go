@@ -142,7 +142,7 @@ func (r *recorder) countSent(shard int, h *hit, client []byte) {
 	}
 	p.lateness.Record(h.sent - max(h.due, h.free))
 	c.mu.Unlock()
-	r.series[shard%len(r.series)].countSent(h.sent)
+	r.series[shard%len(r.series)].countSent(h)
 	if r.clients != nil {
 		h.ledger = r.clients.sent(client, h.sent)
 	}

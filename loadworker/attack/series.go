@@ -28,6 +28,7 @@ type point struct {
 	sent, expected atomic.Int64
 	outcomes       [measure.NumOutcomes]atomic.Int64
 	longest        atomic.Int64
+	begun          atomic.Int64 // sessions: how many of sent are the first request of one
 	times          [measure.TimeSlots]atomic.Uint32
 }
 
@@ -46,7 +47,13 @@ func (s *series) at(t time.Duration) *point {
 }
 
 // countSent counts a request when it is sent.
-func (s *series) countSent(at time.Duration) { s.at(at).sent.Add(1) }
+func (s *series) countSent(h *hit) {
+	p := s.at(h.sent)
+	p.sent.Add(1)
+	if h.begins {
+		p.begun.Add(1)
+	}
+}
 
 // countEnd counts a request when it ends.
 func (s *series) countEnd(h *hit, res result) {
@@ -99,24 +106,37 @@ func (x *Execution) Series(due int64) *measure.Series {
 func (x *Execution) divideDue(sum *measure.Series, due int64) {
 	width, end := measure.PointWidth(x.step.Load.length()), x.windowEnd()
 	last := int(max(0, end-1) / width) // of the window, which may have been cut
-	var before, sent int64
+	var before, sent, follow int64
 	for i := range last {
 		sent += sum.Points[i].Sent
-		until := min(max(sent, before, x.scheduledBefore(time.Duration(i+1)*width)), due)
+		follow += x.rec.followersIn(i, sum.Points[i].Sent)
+		until := min(max(sent, before, x.scheduledBefore(time.Duration(i+1)*width)+follow), due)
 		sum.Points[i].Due = until - before
 		before = until
 	}
 	sum.Points[last].Due = due - before
 }
 
-// scheduledBefore is how many requests are due in the window before t; none of a load
-// without due times.
+// followersIn is how many of the requests that were sent in a point are later ones of a session, which
+// are due when they are sent; 0 of a load without sessions.
+func (r *recorder) followersIn(point int, sent int64) int64 {
+	if r.of.sessions == nil {
+		return 0
+	}
+	for i := range r.series {
+		sent -= r.series[i].points[point].begun.Load()
+	}
+	return sent
+}
+
+// scheduledBefore is how many requests are due by a schedule in the window before t, of sessions
+// their first ones; none of a load without due times.
 func (x *Execution) scheduledBefore(t time.Duration) int64 {
-	switch s := x.schedule.(type) {
-	case *pacedUsers:
+	if s, ok := x.schedule.(*pacedUsers); ok {
 		return s.turns.Before(t) - s.turns.Before(0)
-	case *arrivals:
-		return s.dueTimes.Before(t) - s.dueTimes.Before(0)
+	}
+	if a := x.arrivals(); a != nil {
+		return a.dueTimes.Before(t) - a.dueTimes.Before(0)
 	}
 	return 0
 }

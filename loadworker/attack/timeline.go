@@ -15,7 +15,7 @@ func (x *Execution) fillIdeal(s *measure.Measurement, ended bool) {
 	s.Waited, s.HeldUp = min(s.Waited, s.UserTime), min(s.HeldUp, s.UserTime)
 	if closed, ok := x.schedule.(*closedUsers); ok && closed.requests == 0 {
 		s.UnsentByGenerator = closed.missedOfAll()
-	} else if _, ok := x.schedule.(*arrivals); ok {
+	} else if x.arrivals() != nil {
 		s.UnsentByGenerator = s.Unsent - s.UnsentWithoutRoom
 	}
 	if ended {
@@ -41,6 +41,8 @@ func (x *Execution) scheduledTurns() func(time.Duration) int64 {
 		return s.allTurns
 	case *arrivals:
 		return s.dueTimes.Before
+	case *sessions:
+		return s.all.dueTimes.Before
 	}
 	return nil
 }
@@ -48,11 +50,12 @@ func (x *Execution) scheduledTurns() func(time.Duration) int64 {
 // timeline adds the slots up, those of a window that was cut as far as they are whole.
 // Without a schedule, what was sent was due.
 func (r *recorder) timeline(end time.Duration, turns func(time.Duration) int64) (line measure.Timeline) {
-	sent, answered, failed := r.courseAt(0)
+	sent, answered, failed, begun := r.courseAt(0)
 	ended := answered + failed
 	for slot := range line.Outstanding {
-		sentIn, answered, failed := r.courseAt(slot + 1)
+		sentIn, answered, failed, begunIn := r.courseAt(slot + 1)
 		sent += sentIn
+		begun += begunIn
 		ended += answered + failed
 		line.Answered[slot] = answered
 		until := r.courses[0].endOf(slot)
@@ -62,6 +65,9 @@ func (r *recorder) timeline(end time.Duration, turns func(time.Duration) int64) 
 		due := sent
 		if turns != nil {
 			due = turns(until)
+			if r.of.sessions != nil { // the later requests of a session are due when they are sent
+				due += sent - begun
+			}
 		}
 		line.Outstanding[slot] = due - ended
 		line.Unsent[slot] = max(0, due-sent)
@@ -70,14 +76,15 @@ func (r *recorder) timeline(end time.Duration, turns func(time.Duration) int64) 
 }
 
 // courseAt adds up what the courses have at a place.
-func (r *recorder) courseAt(i int) (sent, answered, failed int64) {
+func (r *recorder) courseAt(i int) (sent, answered, failed, begun int64) {
 	for n := range r.courses {
 		c := &r.courses[n]
 		sent += c.sent[i].Load()
 		answered += c.answered[i].Load()
 		failed += c.failed[i].Load()
+		begun += c.begun[i].Load()
 	}
-	return sent, answered, failed
+	return sent, answered, failed, begun
 }
 
 // userTime is how much time the users have had in a window of that length so far.

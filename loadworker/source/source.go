@@ -153,6 +153,14 @@ func (s *Source) Takes(request int, t *Table) bool {
 	return false
 }
 
+// FirstOf returns the first request of an item of the mix: of the journey, if it is beyond the requests.
+func (s *Source) FirstOf(item int) int {
+	if n := item - len(s.requests); n >= 0 {
+		return s.journeys[n].turns[0].request
+	}
+	return item
+}
+
 // RequestOf returns the request of the mix that is the k-th of a user, or, beyond the
 // requests, the journey. Users begin
 // at different positions of the cycle, so that the mix is exact over time and also

@@ -9,13 +9,14 @@ package source
 type Tally struct {
 	cycle    []int
 	requests int
+	items    int     // requests and journeys
 	rounds   int64   // of the whole cycle
 	changes  []int64 // by position; the last is behind the cycle
 }
 
 // Tally returns an empty one.
 func (s *Source) Tally() *Tally {
-	return &Tally{cycle: s.cycle, requests: len(s.requests), changes: make([]int64, len(s.cycle)+1)}
+	return &Tally{cycle: s.cycle, requests: len(s.requests), items: len(s.requests) + len(s.journeys), changes: make([]int64, len(s.cycle)+1)}
 }
 
 // Add adds, or with times -1 takes away, the first n requests of a stream that begins
@@ -54,8 +55,11 @@ func (t *Tally) addRange(start, n, times int64) {
 }
 
 // Counts returns how many there are of each request of the mix.
-func (t *Tally) Counts() []int64 {
-	counts := make([]int64, t.requests)
+func (t *Tally) Counts() []int64 { return t.Items()[:t.requests] }
+
+// Items returns how many there are of each request of the mix, and then of each journey.
+func (t *Tally) Items() []int64 {
+	counts := make([]int64, t.items)
 	visits := t.rounds
 	for at, request := range t.cycle {
 		visits += t.changes[at]

@@ -41,6 +41,25 @@ func (s *Source) NewWalk(user, number, users int64) Walk {
 	return w
 }
 
+// Begin has the walk begin as a new one, of a user without any value of the one before. It keeps the
+// memory of that one.
+func (w *Walk) Begin(user, number int64) {
+	for i := range w.values {
+		w.values[i] = w.values[i][:0]
+	}
+	for i := range w.jars {
+		w.jars[i].Clear()
+	}
+	w.number, w.thoughts, w.place = number, 0, place{user: user}
+	w.place.enter(w.source)
+}
+
+// User is the number of the user over all workers.
+func (w *Walk) User() int64 { return w.place.user }
+
+// Items is how many items of the mix, journeys or single requests, the user has carried out.
+func (w *Walk) Items() int64 { return w.place.item }
+
 // enter begins the item of the mix at which the place is.
 func (p *place) enter(s *Source) {
 	p.journey, p.turn, p.request = nil, 0, s.RequestOf(p.user, p.item)

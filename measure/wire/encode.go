@@ -33,6 +33,8 @@ func Encode(s *measure.Measurement) (*workerv1.StepMeasurement, error) {
 		Transport:         text.Clean(s.Transport, measure.MaxErrorBytes),
 		Engine:            text.Clean(s.Engine, measure.MaxErrorBytes),
 		UnsentByGenerator: s.UnsentByGenerator,
+		SessionsDue:       s.Sessions.Due,
+		SessionsStarted:   s.Sessions.Started,
 		UserTimeNanos:     int64(s.UserTime),
 		WaitedNanos:       int64(s.Waited),
 		HeldUpNanos:       int64(s.HeldUp),

@@ -16,7 +16,7 @@ func fromJourneys(journeys []measure.Journey) []*workerv1.JourneyMeasurement {
 	for i := range journeys {
 		j := &journeys[i]
 		list = append(list, &workerv1.JourneyMeasurement{
-			Started: j.Started, Completed: j.Completed, Failed: j.Failed,
+			Started: j.Started, Completed: j.Completed, Failed: j.Failed, Due: j.Due,
 			Time: fromHistogram(j.Time), Unfinished: fromHistogram(j.Unfinished),
 			Ideal: fromIdeal(j.Ideal, j.Time), Excused: j.Excused, FailedIn: j.FailedIn,
 		})
@@ -30,26 +30,31 @@ func (r *Reading) Journeys() int { return len(r.rest.Journeys) }
 
 // readJourneys validates those of a worker that sent so many requests: each journey
 // that is begun has sent one.
-func (r *Reading) readJourneys(journeys []*workerv1.JourneyMeasurement, sent int64) error {
+func (r *Reading) readJourneys(journeys []*workerv1.JourneyMeasurement, sent, due int64) error {
 	if len(journeys) > measure.MaxJourneys {
 		return fmt.Errorf("journeys: %d, a plan has at most %d", len(journeys), measure.MaxJourneys)
 	}
 	r.rest.Journeys = make([]measure.Journey, len(journeys))
 	for i, m := range journeys {
-		if err := r.readJourney(&r.rest.Journeys[i], m, sent); err != nil {
+		if err := r.readJourney(&r.rest.Journeys[i], m, sent, due); err != nil {
 			return fmt.Errorf("journeys[%d].%w", i, err)
 		}
 		sent -= m.GetStarted()
+		due -= r.rest.Journeys[i].Due
 	}
 	return nil
 }
 
-func (r *Reading) readJourney(to *measure.Journey, m *workerv1.JourneyMeasurement, sent int64) error {
+func (r *Reading) readJourney(to *measure.Journey, m *workerv1.JourneyMeasurement, sent, due int64) error {
 	to.Started, to.Completed, to.Failed = m.GetStarted(), m.GetCompleted(), m.GetFailed()
+	to.Due = max(m.GetDue(), to.Started) // a worker that does not report it has users, who start what is due
 	if err := errors.Join(
 		within("started", to.Started, "sent", sent),
 		within("completed", to.Completed, "started", to.Started),
 	); err != nil {
+		return err
+	}
+	if err := within("due", m.GetDue(), "due of all requests", due); err != nil {
 		return err
 	}
 	if err := within("failed", to.Failed, "started less completed", to.Started-to.Completed); err != nil {

@@ -74,6 +74,9 @@ func read(m *workerv1.StepMeasurement, requests int, groups []int32) (*Reading, 
 	if due, unsent := r.rest.Due, r.rest.Unsent; due != sent+unsent {
 		return nil, fmt.Errorf("due: %d, and %d sent and %d unsent", due, sent, unsent)
 	}
+	if err := within("sessions_started", r.rest.Sessions.Started, "sent", sent); err != nil {
+		return nil, err
+	}
 	if err := r.readHistogram("lateness", m.GetLateness(), sent); err != nil {
 		return nil, err
 	}
@@ -83,7 +86,7 @@ func read(m *workerv1.StepMeasurement, requests int, groups []int32) (*Reading, 
 	if err := r.readHandshakes(m); err != nil {
 		return nil, err
 	}
-	if err := r.readJourneys(m.GetJourneys(), sent); err != nil {
+	if err := r.readJourneys(m.GetJourneys(), sent, r.rest.Due); err != nil {
 		return nil, err
 	}
 	var err error
@@ -93,6 +96,9 @@ func read(m *workerv1.StepMeasurement, requests int, groups []int32) (*Reading, 
 
 // Due is how many requests were due on the worker.
 func (r *Reading) Due() int64 { return r.rest.Due }
+
+// Sessions are the sessions of a rate on the worker.
+func (r *Reading) Sessions() measure.Sessions { return r.rest.Sessions }
 
 // Sent is how many requests the worker sent.
 func (r *Reading) Sent() int64 {

@@ -38,6 +38,8 @@ func (randomMeasurement) Generate(src *mathrand.Rand, size int) reflect.Value {
 		s.Unsent += s.Requests[i].Due - s.Requests[i].Sent
 	}
 	s.UnsentByGenerator = rng.Int64N(s.Unsent + 1)
+	s.Sessions.Started = rng.Int64N(s.Due - s.Unsent + 1)
+	s.Sessions.Due = s.Sessions.Started + rng.Int64N(s.Unsent+1)
 	s.UserTime, s.BurstSpread = time.Duration(rng.Int64N(1e15)), time.Duration(rng.Int64N(1e9))
 	s.Waited, s.HeldUp = s.UserTime/time.Duration(1+rng.IntN(9)), s.UserTime/time.Duration(1+rng.IntN(9))
 	randomTimeline(rng, s)
@@ -82,7 +84,7 @@ func randomJourneys(rng *rand.Rand, s *measure.Measurement) {
 	for i := range s.Journeys {
 		j := &s.Journeys[i]
 		for range s.Requests[i].Sent {
-			j.Started++
+			j.Started, j.Due = j.Started+1, j.Due+1
 			switch took := time.Duration(rng.Int64N(int64(time.Hour))); rng.IntN(4) {
 			case 0:
 				j.Failed++

@@ -4083,6 +4083,9 @@ type StepMeasurement struct {
 	Journeys []*JourneyMeasurement `protobuf:"bytes,30,rep,name=journeys,proto3" json:"journeys,omitempty"`
 	// unsent_by_generator is how many of unsent a perfect generator would have sent.
 	UnsentByGenerator int64 `protobuf:"varint,62,opt,name=unsent_by_generator,json=unsentByGenerator,proto3" json:"unsent_by_generator,omitempty"`
+	// sessions_due is how many sessions of a rate should have begun, and sessions_started how many have.
+	SessionsDue     int64 `protobuf:"varint,69,opt,name=sessions_due,json=sessionsDue,proto3" json:"sessions_due,omitempty"`
+	SessionsStarted int64 `protobuf:"varint,70,opt,name=sessions_started,json=sessionsStarted,proto3" json:"sessions_started,omitempty"`
 	// user_time_nanos is how much time the users had together in the window, waited_nanos how
 	// much of it went into requests that failed or had no answer, and held_up_nanos for how
 	// much of it the worker kept users without a rate from sending.
@@ -4282,6 +4285,20 @@ func (x *StepMeasurement) GetUnsentByGenerator() int64 {
 	return 0
 }
 
+func (x *StepMeasurement) GetSessionsDue() int64 {
+	if x != nil {
+		return x.SessionsDue
+	}
+	return 0
+}
+
+func (x *StepMeasurement) GetSessionsStarted() int64 {
+	if x != nil {
+		return x.SessionsStarted
+	}
+	return 0
+}
+
 func (x *StepMeasurement) GetUserTimeNanos() int64 {
 	if x != nil {
 		return x.UserTimeNanos
@@ -4399,7 +4416,9 @@ type JourneyMeasurement struct {
 	// excused is how many of failed might not have failed with a perfect generator.
 	Excused int64 `protobuf:"varint,7,opt,name=excused,proto3" json:"excused,omitempty"`
 	// failed_in is how many of failed ended in each step of the journey, by its index; absent: not known.
-	FailedIn      []int64 `protobuf:"varint,8,rep,packed,name=failed_in,json=failedIn,proto3" json:"failed_in,omitempty"`
+	FailedIn []int64 `protobuf:"varint,8,rep,packed,name=failed_in,json=failedIn,proto3" json:"failed_in,omitempty"`
+	// due is how many should have been started; 0: as many as were.
+	Due           int64 `protobuf:"varint,9,opt,name=due,proto3" json:"due,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4488,6 +4507,13 @@ func (x *JourneyMeasurement) GetFailedIn() []int64 {
 		return x.FailedIn
 	}
 	return nil
+}
+
+func (x *JourneyMeasurement) GetDue() int64 {
+	if x != nil {
+		return x.Due
+	}
+	return 0
 }
 
 // Series is what happened in a step, point by point of time. A point is a second wide,
@@ -5525,7 +5551,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
 	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\x12\x10\n" +
-	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xcd\t\n" +
+	"\x03cut\x18\x05 \x01(\bR\x03cut\"\x9b\n" +
+	"\n" +
 	"\x0fStepMeasurement\x12B\n" +
 	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x16\n" +
 	"\x06counts\x18D \x01(\fR\x06counts\x12\x10\n" +
@@ -5551,7 +5578,9 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x12resumed_handshakes\x18= \x01(\x03R\x11resumedHandshakes\x122\n" +
 	"\x06series\x18\x13 \x01(\v2\x1a.loadtest.worker.v1.SeriesR\x06series\x12B\n" +
 	"\bjourneys\x18\x1e \x03(\v2&.loadtest.worker.v1.JourneyMeasurementR\bjourneys\x12.\n" +
-	"\x13unsent_by_generator\x18> \x01(\x03R\x11unsentByGenerator\x12&\n" +
+	"\x13unsent_by_generator\x18> \x01(\x03R\x11unsentByGenerator\x12!\n" +
+	"\fsessions_due\x18E \x01(\x03R\vsessionsDue\x12)\n" +
+	"\x10sessions_started\x18F \x01(\x03R\x0fsessionsStarted\x12&\n" +
 	"\x0fuser_time_nanos\x18? \x01(\x03R\ruserTimeNanos\x12!\n" +
 	"\fwaited_nanos\x18@ \x01(\x03R\vwaitedNanos\x12\"\n" +
 	"\rheld_up_nanos\x18A \x01(\x03R\vheldUpNanos\x12,\n" +
@@ -5560,7 +5589,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bTimeline\x12 \n" +
 	"\voutstanding\x18\x01 \x01(\fR\voutstanding\x12\x1a\n" +
 	"\banswered\x18\x02 \x01(\fR\banswered\x12\x16\n" +
-	"\x06unsent\x18\x03 \x01(\fR\x06unsent\"\xc2\x02\n" +
+	"\x06unsent\x18\x03 \x01(\fR\x06unsent\"\xd4\x02\n" +
 	"\x12JourneyMeasurement\x12\x18\n" +
 	"\astarted\x18\x01 \x01(\x03R\astarted\x12\x1c\n" +
 	"\tcompleted\x18\x02 \x01(\x03R\tcompleted\x12\x16\n" +
@@ -5571,7 +5600,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"unfinished\x123\n" +
 	"\x05ideal\x18\x06 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\x05ideal\x12\x18\n" +
 	"\aexcused\x18\a \x01(\x03R\aexcused\x12\x1b\n" +
-	"\tfailed_in\x18\b \x03(\x03R\bfailedIn\"E\n" +
+	"\tfailed_in\x18\b \x03(\x03R\bfailedIn\x12\x10\n" +
+	"\x03due\x18\t \x01(\x03R\x03due\"E\n" +
 	"\x06Series\x12\x16\n" +
 	"\x06points\x18\x01 \x03(\fR\x06points\x12#\n" +
 	"\rlongest_nanos\x18\x02 \x03(\x03R\flongestNanos\"\xbf\x02\n" +

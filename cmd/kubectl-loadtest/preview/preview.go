@@ -32,10 +32,14 @@ type Preview struct {
 	Workers  int32 `json:"workers"`
 	Computed bool  `json:"workersComputed"`
 	// Requests is how many are due in all steps together. AtMost says that it may be
-	// fewer, MoreAsAnswered that users without a rate send more, as fast as replies come.
+	// fewer, MoreAsAnswered that users without a rate, or sessions, send more, as replies come.
 	Requests       int64 `json:"requests"`
 	AtMost         bool  `json:"requestsAtMost,omitempty"`
 	MoreAsAnswered bool  `json:"requestsAsAnswered,omitempty"`
+	// Sessions is how many a rate begins in all steps together, of journeys and of single requests.
+	// SessionsAtMost says that it may be fewer.
+	Sessions       int64 `json:"sessions,omitempty"`
+	SessionsAtMost bool  `json:"sessionsAtMost,omitempty"`
 	// Duration is what the steps take as planned, and Limit what they take at most.
 	Duration metav1.Duration `json:"duration"`
 	Limit    metav1.Duration `json:"limit"`
@@ -145,6 +149,10 @@ func (p *Preview) addSteps(steps []v1beta1.StepStatus) {
 func (p *Preview) count(step *Step) {
 	if step.Load.IsPause() {
 		return
+	}
+	if planned := step.Load.Sessions; planned != nil {
+		p.Sessions += plan.MostSessions(&step.Load)
+		p.SessionsAtMost = p.SessionsAtMost || *planned == 0
 	}
 	n, known := plan.MostRequests(&step.Load)
 	if !known {

@@ -2,10 +2,12 @@ package preview
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -29,6 +31,9 @@ func (p *Preview) Text() string {
 		row("Not allowed", p.Policy)
 	}
 	row("Workers", p.workers())
+	if p.Sessions > 0 {
+		row("Sessions due", atMost(p.Sessions, p.SessionsAtMost))
+	}
 	row("Requests due", p.requests())
 	row("Duration", p.duration())
 	for i, text := range p.Before {
@@ -60,19 +65,34 @@ func (p *Preview) workers() string {
 }
 
 func (p *Preview) requests() string {
-	var text string
-	switch {
-	case p.Requests == 0:
-		text = "as many as the target answers"
-	case p.AtMost:
-		text = fmt.Sprintf("at most %d", p.Requests)
-	default:
-		text = fmt.Sprint(p.Requests)
+	if p.Requests == 0 {
+		return "as many as the target answers"
 	}
-	if p.Requests > 0 && p.MoreAsAnswered {
-		text += ", and as many as the target answers in the steps of users without a rate"
+	text := atMost(p.Requests, p.AtMost)
+	if p.MoreAsAnswered {
+		text += ", and as many as the target answers in the steps of " + p.answered()
 	}
 	return text
+}
+
+// atMost is a number, which may be less if it is drawn.
+func atMost(n int64, drawn bool) string {
+	if drawn {
+		return fmt.Sprintf("at most %d", n)
+	}
+	return fmt.Sprint(n)
+}
+
+// answered are the loads whose requests follow from the responses.
+func (p *Preview) answered() string {
+	const users = "users without a rate"
+	switch of := func(s Step) bool { return s.Load.Sessions != nil }; {
+	case !slices.ContainsFunc(p.Steps, of):
+		return users
+	case slices.ContainsFunc(p.Steps, func(s Step) bool { return !s.Load.IsPause() && s.Requests == nil && !of(s) }):
+		return users + " and of sessions"
+	}
+	return "sessions"
 }
 
 func (p *Preview) duration() string {
@@ -133,6 +153,10 @@ func (s *Step) due() string {
 	switch {
 	case s.Load.IsPause():
 		return "–"
+	case s.Load.Sessions != nil && *s.Load.Sessions == 0:
+		return "≤ " + text.Plural(plan.MostSessions(&s.Load), "session")
+	case s.Load.Sessions != nil:
+		return text.Plural(*s.Load.Sessions, "session")
 	case s.Requests == nil:
 		return "as answered"
 	case s.AtMost:
@@ -143,11 +167,15 @@ func (s *Step) due() string {
 
 // rate is the total rate of a step: that of users is that of each.
 func rate(l *v1beta1.StepLoad) string {
+	of := ""
+	if l.Sessions != nil {
+		of = " sessions"
+	}
 	switch {
 	case l.Rate != nil && l.RampTo != nil:
-		return l.Rate.String() + "/s to " + l.RampTo.String() + "/s"
+		return l.Rate.String() + "/s to " + l.RampTo.String() + of + "/s"
 	case l.Rate != nil:
-		return l.Rate.String() + "/s"
+		return l.Rate.String() + of + "/s"
 	case l.RatePerUser != nil:
 		return l.RatePerUser.String() + "/s each"
 	}
@@ -200,5 +228,9 @@ func (p *Preview) thresholds(b *strings.Builder) {
 
 // Summary is the preview in a few words.
 func (p *Preview) Summary() string {
-	return fmt.Sprintf("%s, %s, requests due: %s, duration: %s", text.Plural(int64(len(p.Steps)), "step"), text.Plural(int64(p.Workers), "worker"), p.requests(), p.duration())
+	sessions := ""
+	if p.Sessions > 0 {
+		sessions = fmt.Sprintf("sessions due: %s, ", atMost(p.Sessions, p.SessionsAtMost))
+	}
+	return fmt.Sprintf("%s, %s, %srequests due: %s, duration: %s", text.Plural(int64(len(p.Steps)), "step"), text.Plural(int64(p.Workers), "worker"), sessions, p.requests(), p.duration())
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -50,12 +51,25 @@ func Facts(lt *v1beta1.LoadTest) []Fact {
 		list = append(list, Fact{Kept, fmt.Sprintf("every threshold up to %d users%s", *s.MaxSustainedUsers, forTime(KeptFor(s)))})
 	}
 	if s.MaxSustainedRate != "" {
-		list = append(list, Fact{Kept, fmt.Sprintf("every threshold up to %s requests per second%s", s.MaxSustainedRate, forTime(KeptFor(s)))})
+		list = append(list, Fact{Kept, fmt.Sprintf("every threshold up to %s %s per second%s", s.MaxSustainedRate, arriving(s), forTime(KeptFor(s)))})
 	}
 	if s.Why != "" {
 		list = append(list, Fact{"Why", s.Why})
 	}
 	return list
+}
+
+// OfSessions says whether the rates of a run are of sessions, not of requests.
+func OfSessions(s *v1beta1.LoadTestStatus) bool {
+	return slices.ContainsFunc(s.Steps, func(step v1beta1.StepStatus) bool { return step.Load.Sessions != nil })
+}
+
+// arriving is what arrives at the rates of a run.
+func arriving(s *v1beta1.LoadTestStatus) string {
+	if OfSessions(s) {
+		return "sessions"
+	}
+	return "requests"
 }
 
 // Kept is the name of the fact that says up to what load the thresholds were kept.

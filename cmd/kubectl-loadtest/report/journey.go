@@ -9,11 +9,15 @@ import (
 )
 
 // JourneyHeads are the heads of what Journeys returns, behind the step's.
-var JourneyHeads = []string{"journey", "started", "completed", "failed", "unfinished", "failed in", "p50", "p95", "p99", "longest"}
+var JourneyHeads = []string{"journey", "due", "started", "completed", "failed", "unfinished", "failed in", "p50", "p95", "p99", "longest"}
 
-// Journeys has a row for each journey of a step.
+// Journeys has a row for each journey of a step, and one for the sessions of single requests.
 func Journeys(r *v1beta1.StepResult) [][]string {
 	var rows [][]string
+	var single v1beta1.SessionsResult
+	if r.Sessions != nil {
+		single = *r.Sessions
+	}
 	for i := range r.Journeys {
 		j := &r.Journeys[i]
 		t := j.Time
@@ -21,15 +25,25 @@ func Journeys(r *v1beta1.StepResult) [][]string {
 			t = &v1beta1.Latency{}
 		}
 		rows = append(rows, []string{
-			j.Name, fmt.Sprint(j.Started), fmt.Sprint(j.Completed), fmt.Sprint(j.Failed), fmt.Sprint(j.Unfinished), failedIn(j),
+			j.Name, fmt.Sprint(max(j.Due, j.Started)), fmt.Sprint(j.Started), fmt.Sprint(j.Completed), fmt.Sprint(j.Failed), fmt.Sprint(j.Unfinished), failedIn(j),
 			Brief(t.P50), Brief(t.P95), Brief(t.P99), Brief(t.Longest),
 		})
+		single.Due, single.Started = single.Due-j.Due, single.Started-j.Started
+	}
+	if r.Sessions != nil && single.Due > 0 {
+		row := make([]string, len(JourneyHeads))
+		row[0], row[1], row[2] = "(single requests)", fmt.Sprint(single.Due), fmt.Sprint(single.Started)
+		rows = append(rows, row)
 	}
 	return rows
 }
 
 func ofJourney(j *v1beta1.JourneyResult) string {
-	said := fmt.Sprintf("%s %d started, %d completed%s, %d failed", j.Name, j.Started, j.Completed, share(j.Completed, j.Completed+j.Failed), j.Failed)
+	started := fmt.Sprint(j.Started)
+	if j.Due > j.Started {
+		started = fmt.Sprintf("%d of %d due", j.Started, j.Due)
+	}
+	said := fmt.Sprintf("%s %s started, %d completed%s, %d failed", j.Name, started, j.Completed, share(j.Completed, j.Completed+j.Failed), j.Failed)
 	if in := failedIn(j); in != "" {
 		said += " (" + in + ")"
 	}

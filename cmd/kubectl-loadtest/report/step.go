@@ -106,6 +106,8 @@ func Title(step *v1beta1.StepStatus) string {
 		return name
 	case name == load, given == load:
 		return name
+	case step.Load.Sessions != nil && load == strings.Replace(given, "/s", " sessions/s", 1):
+		return load + number
 	case given == strconv.Itoa(int(step.Load.Users)):
 		return load + number
 	}
@@ -137,15 +139,18 @@ func describe(l *v1beta1.StepLoad) string {
 	case l.Users > 0:
 		return fmt.Sprintf("%d users", l.Users)
 	case l.RampTo != nil:
-		return perSecond(*l.Rate) + " to " + perSecond(*l.RampTo)
+		return perSecond(*l.Rate, nil) + " to " + perSecond(*l.RampTo, l.Sessions)
 	case l.Rate != nil:
-		return perSecond(*l.Rate)
+		return perSecond(*l.Rate, l.Sessions)
 	}
 	return ""
 }
 
-// perSecond is a rate, written as briefly as it can be: "0.25/s".
-func perSecond(rate v1beta1.Decimal) string {
+// perSecond is a rate, written as briefly as it can be: "0.25/s", or of sessions "0.25 sessions/s".
+func perSecond(rate v1beta1.Decimal, sessions *int64) string {
+	if sessions != nil {
+		return text.Decimal(rate.String()) + " sessions/s"
+	}
 	return text.Decimal(rate.String()) + "/s"
 }
 
@@ -193,6 +198,9 @@ func withoutRoom(r *v1beta1.StepResult) string {
 
 func (p *page) result(r *v1beta1.StepResult) {
 	p.row("Requests", "due %d · sent %d%s · unsent %d%s · late %d%s%s%s", r.Due, r.Sent, share(r.Sent, r.Due), r.Unsent, withoutRoom(r), r.Late, displaced(r), Redirects(r), inFlight(r))
+	if s := r.Sessions; s != nil {
+		p.row("Sessions", "due %d · started %d%s · never started %d", s.Due, s.Started, share(s.Started, s.Due), s.Due-s.Started)
+	}
 	ended := r.Sent - r.InFlight
 	p.row("Successful", "%d%s", r.Outcomes.Success, share(r.Outcomes.Success, ended))
 	if n := r.Outcomes.RateLimited; n > 0 {

@@ -82,6 +82,8 @@ type Worker struct {
 	Readings []Reading
 	// Due and Sent are how many requests that snapshot says were due, and sent.
 	Due, Sent int64
+	// SessionsDue is how many sessions of a rate it says were due.
+	SessionsDue int64
 }
 
 // Reading is what a worker has read of a number of an audit.

@@ -14,6 +14,9 @@ func Ideal(q Quantity, result *v1beta1.StepResult) *big.Rat {
 	ideal := *result
 	ideal.Failed -= result.Excused + result.Undecided
 	ideal.Unsent -= result.UnsentByGenerator
+	if s := result.Sessions; s != nil {
+		ideal.Sessions = &v1beta1.SessionsResult{Due: s.Due, Started: min(s.Due, s.Started+result.UnsentByGenerator)}
+	}
 	ideal.ResponseTime = cmp.Or(result.WithoutGenerator, result.ResponseTime)
 	ideal.Types, ideal.Requests = slices.Clone(result.Types), slices.Clone(result.Requests)
 	if part := q.part(&ideal); part != nil {

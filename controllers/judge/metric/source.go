@@ -43,9 +43,9 @@ type OfSent struct {
 	PerFailure int64
 }
 
-// OfDue is a share of the requests that were due: how many it counts, and how many with a
-// perfect generator.
-type OfDue func(*measure.Measurement) (n, ideally int64)
+// OfDue is a share of what was due: how many it counts, how many with a perfect generator, and of
+// how many.
+type OfDue func(*measure.Measurement) (n, ideally, due int64)
 
 // PerSecond is a number per second of the window: n of it came with so many responses within
 // the window, of all that came. items are those that the expected ones in the window carried.

@@ -57,8 +57,11 @@ var table = []Metric{
 		Measured: OfSent{Count: func(r *measure.Request, _ int64) int64 { return r.Outcomes[measure.RateLimited] }, PerFailure: 1},
 	}, func(c *v1beta1.Counts) int64 { return c.Outcomes.RateLimited }),
 	{Name: v1beta1.MetricUnsentRate, Title: "Requests unsent", Unit: Share, Most: "1%", LowerIsBetter: true,
-		Measured: OfDue(func(m *measure.Measurement) (n, ideally int64) { return m.Unsent, m.Unsent - m.UnsentByGenerator }),
-		inResult: func(r *v1beta1.StepResult) *big.Rat { return Percent(r.Unsent, r.Due) }},
+		Measured: OfDue(func(m *measure.Measurement) (n, ideally, due int64) {
+			o := m.Offered()
+			return o.Unsent, o.Unsent - o.ByGenerator, o.Due
+		}),
+		inResult: func(r *v1beta1.StepResult) *big.Rat { return Percent(r.Offered()) }},
 	{Name: v1beta1.MetricDowntime, Unit: Share, Most: "0.5%", LowerIsBetter: true, Measured: Downtime,
 		inResult: func(r *v1beta1.StepResult) *big.Rat { return decimal(strings.TrimSuffix(r.Downtime, "%")) }},
 	{Name: v1beta1.MetricDrift, Unit: Rate, LowerIsBetter: true, Measured: Drift},

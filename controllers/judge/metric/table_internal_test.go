@@ -151,8 +151,13 @@ func TestCountsOfAMeasurement(t *testing.T) {
 		}
 	}
 	m := &measure.Measurement{Due: 50, Unsent: 5, UnsentByGenerator: 2}
-	if n, ideally := Of(v1beta1.MetricUnsentRate).Measured.(OfDue)(m); n != 5 || ideally != 3 {
-		t.Errorf("unsent are %d, and %d", n, ideally)
+	if n, ideally, due := Of(v1beta1.MetricUnsentRate).Measured.(OfDue)(m); n != 5 || ideally != 3 || due != 50 {
+		t.Errorf("unsent are %d, and %d, of %d", n, ideally, due)
+	}
+	// Of sessions that send many requests each, half were not started.
+	m = &measure.Measurement{Due: 1005, Unsent: 5, UnsentByGenerator: 2, Sessions: measure.Sessions{Due: 10, Started: 5}}
+	if n, ideally, due := Of(v1beta1.MetricUnsentRate).Measured.(OfDue)(m); n != 5 || ideally != 3 || due != 10 {
+		t.Errorf("unsent are %d, and %d, of %d; want 5, 3, 10", n, ideally, due)
 	}
 }
 

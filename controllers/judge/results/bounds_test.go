@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -42,6 +44,13 @@ func TestGeneratorTellsTheLeastOfEach(t *testing.T) {
 // One of each is as much a reason as many.
 func TestLeastReasonsAgainstAGenerator(t *testing.T) {
 	arrivals := loading("1000/s", v1beta1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
+	sessions := loading("10/s", v1beta1.StepLoad{Rate: decimal("10"), Duration: d(time.Second), Sessions: ptr.To(int64(1000))})
+	// Of sessions that send ten requests each, so many were not started.
+	without := func(n, byGenerator int64) func(*measure.Measurement) {
+		return func(m *measure.Measurement) {
+			m.Due, m.Unsent, m.UnsentByGenerator, m.Sessions = 10_000, n, byGenerator, measure.Sessions{Due: 1000, Started: 1000 - n}
+		}
+	}
 	for name, tc := range map[string]struct {
 		step   *v1beta1.StepStatus
 		edit   func(*measure.Measurement)
@@ -56,8 +65,11 @@ func TestLeastReasonsAgainstAGenerator(t *testing.T) {
 		"no room for one": {
 			arrivals, func(m *measure.Measurement) { m.Unsent, m.UnsentWithoutRoom = 101, 1 }, v1beta1.ReasonScheduleLag, "although connections had room",
 		},
-		"half of one user's":           {oneUserPaced, func(m *measure.Measurement) { m.Unsent = 500 }, "", ""},
-		"a spread of what is no burst": {paced, func(m *measure.Measurement) { m.BurstSpread = time.Second }, "", ""},
+		"a part of the sessions":           {sessions, without(11, 11), v1beta1.ReasonScheduleLag, "1.1% of the due sessions were not started, although a steady generator would have sent them; use 4 workers"},
+		"a smaller part of the sessions":   {sessions, without(10, 10), v1beta1.ReasonScheduleLag, "started only 99% of the due sessions; use 4 workers"},
+		"so few sessions that none matter": {sessions, without(5, 5), "", ""},
+		"half of one user's":               {oneUserPaced, func(m *measure.Measurement) { m.Unsent = 500 }, "", ""},
+		"a spread of what is no burst":     {paced, func(m *measure.Measurement) { m.BurstSpread = time.Second }, "", ""},
 		"late on a busy node": {
 			arrivals, func(m *measure.Measurement) {
 				m.Window, m.Health.RunQueueWaitMax = 3*time.Second, 400*ms

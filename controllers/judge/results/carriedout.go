@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -19,12 +21,13 @@ import (
 // whole duration. Nor is a worker believed that had to end, even if it does not say so.
 func NotCarriedOut(step *v1beta1.StepStatus, workers []exchange.Worker, report *exchange.Report) string {
 	load := &step.Load
-	planned, due, length := load.Requests, report.Merged.Due, v1beta1.OrZero(load.Duration)
+	planned, what := plan.Due(load)
+	due, length := dueOf(load, report.Merged.Due, report.Merged.Sessions.Due), v1beta1.OrZero(load.Duration)
 	switch sent := sentFor(step, report); {
 	case due < planned:
-		return fmt.Sprintf("only %d of the %d planned requests came due.", due, planned)
+		return fmt.Sprintf("only %d of the %d planned %s came due.", due, planned, what)
 	case planned > 0 && due > planned:
-		return fmt.Sprintf("%d requests came due, but only %d were planned.", due, planned)
+		return fmt.Sprintf("%d %s came due, but only %d were planned.", due, what, planned)
 	case planned == 0 && sent < length:
 		return fmt.Sprintf("a worker sent load for only %v of %v.", sent.Truncate(time.Millisecond), length)
 	case delay(step, report) > TolerableDelay:
@@ -35,13 +38,22 @@ func NotCarriedOut(step *v1beta1.StepStatus, workers []exchange.Worker, report *
 	return notWhole(load, workers)
 }
 
+// dueOf is what was due of what a load plans: so many requests, or sessions.
+func dueOf(load *v1beta1.StepLoad, requests, sessions int64) int64 {
+	if load.Sessions != nil {
+		return sessions
+	}
+	return requests
+}
+
 // notWhole says which of the workers did not carry out their shares.
 func notWhole(load *v1beta1.StepLoad, workers []exchange.Worker) string {
 	whole := 0
+	_, what := plan.Due(load)
 	for n, w := range workers {
-		share, known := plan.Requests(load, int32(n), int32(len(workers)))
-		if known && w.Final && w.Due != share {
-			return fmt.Sprintf("%d requests came due on worker %d, but %d were planned for it.", w.Due, n, share)
+		share, known := plan.DueOn(load, int32(n), int32(len(workers)))
+		if due := dueOf(load, w.Due, w.SessionsDue); known && w.Final && due != share {
+			return fmt.Sprintf("%d %s came due on worker %d, but %d were planned for it.", due, what, n, share)
 		}
 		if w.Final && !w.Cut && !w.PodEnding {
 			whole++
@@ -60,22 +72,27 @@ func RestCarriedOut(step *v1beta1.StepStatus, workers []exchange.Worker, report 
 		return false
 	}
 	for n, w := range workers {
-		share, known := plan.Requests(&step.Load, int32(n), int32(len(workers)))
-		if !isLost(n) && (!w.Final || known && w.Due != share) {
+		share, known := plan.DueOn(&step.Load, int32(n), int32(len(workers)))
+		if !isLost(n) && (!w.Final || known && dueOf(&step.Load, w.Due, w.SessionsDue) != share) {
 			return false
 		}
 	}
 	return true
 }
 
-// Coverage is the share of the planned requests of a step that has ended that are in its
-// result; empty where all are, or where their number is not planned.
+// Coverage is the share of the planned requests, or sessions, of a step that has ended that are in
+// its result; empty where all are, or where their number is not planned.
 func Coverage(step *v1beta1.StepStatus) string {
-	planned := step.Load.Requests
-	if step.Result == nil || step.Result.Due >= planned {
+	r := step.Result
+	if r == nil {
 		return ""
 	}
-	return text.Percent(step.Result.Due, planned)
+	planned, _ := plan.Due(&step.Load)
+	due := dueOf(&step.Load, r.Due, ptr.Deref(r.Sessions, v1beta1.SessionsResult{}).Due)
+	if due >= planned {
+		return ""
+	}
+	return text.Percent(due, planned)
 }
 
 // TolerableDelay is how late a worker may begin a step and count as having sent load

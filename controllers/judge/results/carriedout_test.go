@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
@@ -32,10 +33,19 @@ func TestOnlyAPlanThatWasCarriedOutIsComplete(t *testing.T) {
 	unplanned := planned
 	unplanned.Requests, unplanned.RatePerUser = 0, nil
 	burst := v1beta1.StepLoad{Users: 100, RequestsPerUser: 2, Requests: 200, MaxDuration: planned.Duration}
+	sessions := v1beta1.StepLoad{Rate: &rate, Sessions: ptr.To(int64(200)), Duration: planned.Duration}
+	came := func(shares ...int64) (workers []exchange.Worker) {
+		for _, n := range shares {
+			workers = append(workers, exchange.Worker{Final: true, Due: 5 * n, SessionsDue: n})
+		}
+		return workers
+	}
+	drawn := sessions
+	drawn.Sessions = new(int64)
 	for name, tc := range map[string]struct {
 		load    v1beta1.StepLoad
 		workers []exchange.Worker
-		due     int64
+		due     int64 // requests, or sessions
 		window  time.Duration
 		want    string
 	}{
@@ -52,6 +62,12 @@ func TestOnlyAPlanThatWasCarriedOutIsComplete(t *testing.T) {
 		"a plan, whose window is not":    {planned, all, 8000, time.Second, ""},
 		"no share without a last report": {planned, but(func(w *exchange.Worker) { w.Final, w.Due = false, 7 }), 8000, 40 * time.Second, "only 2 of 3 workers completed it."},
 		"twice as many as one":           {v1beta1.StepLoad{Users: 1, RequestsPerUser: 1, Requests: 1}, finals(1), 2, time.Second, "2 requests came due, but only 1 were planned."},
+		"sessions":                       {sessions, came(67, 67, 66), 200, 40 * time.Second, ""},
+		"a session less":                 {sessions, came(67, 67, 65), 199, 40 * time.Second, "only 199 of the 200 planned sessions came due."},
+		"a session more":                 {sessions, came(67, 67, 67), 201, 40 * time.Second, "201 sessions came due, but only 200 were planned."},
+		"sessions on another worker":     {sessions, came(68, 66, 66), 200, 40 * time.Second, "68 sessions came due on worker 0, but 67 were planned for it."},
+		"drawn sessions":                 {drawn, came(70, 60, 66), 196, 40 * time.Second, ""},
+		"drawn sessions, and cut":        {drawn, came(70, 60, 66), 196, 39 * time.Second, "a worker sent load for only 39s of 40s."},
 		"no plan, the whole time":        {unplanned, all, 77, 40 * time.Second, ""},
 		"no plan, less than the time":    {unplanned, all, 77, 40*time.Second - 1, "a worker sent load for only 39.999s of 40s."},
 		"no plan, and cut":               {unplanned, but(func(w *exchange.Worker) { w.Cut = true }), 77, 40 * time.Second, "only 2 of 3 workers completed it."},
@@ -59,6 +75,9 @@ func TestOnlyAPlanThatWasCarriedOutIsComplete(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			report := &exchange.Report{Merged: measure.NewMeasurement(1), ShortestWindow: tc.window}
 			report.Merged.Due, report.Merged.Window = tc.due, time.Hour
+			if tc.load.Sessions != nil {
+				report.Merged.Due, report.Merged.Sessions.Due = 5*tc.due, tc.due
+			}
 			if got := results.NotCarriedOut(&v1beta1.StepStatus{Load: tc.load}, tc.workers, report); got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}

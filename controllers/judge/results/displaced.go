@@ -29,7 +29,7 @@ func displaced(step *v1beta1.StepStatus, merged *measure.Measurement, total *mea
 		spread = max(spread, median/tolerableSpreadShare)
 	}
 	switch {
-	case share(merged.UnsentByGenerator, merged.Due)+share(total.Displaced, total.Sent) > tolerableDisplacement:
+	case withheld(merged)+share(total.Displaced, total.Sent) > tolerableDisplacement:
 		return notAsPlanned(step, merged, total)
 	case share(int64(merged.HeldUp), int64(merged.UserTime)) > tolerableDisplacement && merged.HeldUp > tolerableSpread*time.Duration(step.Load.MostUsers()):
 		return fmt.Sprintf("In step %s, the generator kept the users from sending for %s of their time",
@@ -43,16 +43,26 @@ func displaced(step *v1beta1.StepStatus, merged *measure.Measurement, total *mea
 
 // notAsPlanned says how many requests the generator did not send, or sent too late.
 func notAsPlanned(step *v1beta1.StepStatus, merged *measure.Measurement, total *measure.Request) string {
-	unsent, late := text.Percent(merged.UnsentByGenerator, merged.Due), text.Percent(total.Displaced, total.Sent)
+	offered, what := merged.Offered(), "due requests were not sent"
+	if offered.OfSessions {
+		what = "due sessions were not started"
+	}
+	unsent, late := text.Percent(offered.ByGenerator, offered.Due), text.Percent(total.Displaced, total.Sent)
 	after := text.Short(measure.Displacement(merged.Window))
 	switch {
 	case total.Displaced == 0:
-		return fmt.Sprintf("In step %s, %s of the due requests were not sent, although a steady generator would have sent them", step.Name, unsent)
+		return fmt.Sprintf("In step %s, %s of the %s, although a steady generator would have sent them", step.Name, unsent, what)
 	case merged.UnsentByGenerator == 0:
 		return fmt.Sprintf("In step %s, %s of the requests were sent more than %s after a steady generator would have sent them", step.Name, late, after)
 	}
-	return fmt.Sprintf("In step %s, %s of the requests were sent more than %s after a steady generator would have sent them, and %s of the due requests were not sent because of the generator",
-		step.Name, late, after, unsent)
+	return fmt.Sprintf("In step %s, %s of the requests were sent more than %s after a steady generator would have sent them, and %s of the %s because of the generator",
+		step.Name, late, after, unsent, what)
+}
+
+// withheld is the share of the load that the generator did not send, and a steady one would have sent.
+func withheld(merged *measure.Measurement) float64 {
+	offered := merged.Offered()
+	return share(offered.ByGenerator, offered.Due)
 }
 
 // share is a part of a whole; 0 of nothing.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -48,8 +49,8 @@ func newFleet(workers int32, step *v1beta1.StepStatus) fleet {
 	f := fleet{desired: int64(workers), active: int64(workers)}
 	if users := int64(step.Load.MostUsers()); users > 0 {
 		f.active = min(f.active, users)
-	} else if requests := step.Load.Requests; requests > 0 {
-		f.active = min(f.active, requests)
+	} else if n, _ := plan.Due(&step.Load); n > 0 {
+		f.active = min(f.active, n)
 	}
 	return f
 }
@@ -155,11 +156,11 @@ func ofDisplaced(fact string, merged *measure.Measurement, total *measure.Reques
 	}
 	// For so long, a generator that does nothing displaces as much.
 	part := max(
-		share(merged.UnsentByGenerator, merged.Due)+share(total.Displaced, total.Sent),
+		withheld(merged)+share(total.Displaced, total.Sent),
 		share(int64(merged.HeldUp), int64(merged.UserTime)))
-	delay := max(merged.BurstSpread, time.Duration(part*float64(merged.Window)))
+	delay, offered := max(merged.BurstSpread, time.Duration(part*float64(merged.Window))), merged.Offered()
 	return lagging(v1beta1.ReasonScheduleLag, fact, merged, workers, delay, max(
-		workers.enough(merged.Due, merged.Due-merged.UnsentByGenerator),
+		workers.enough(offered.Due, offered.Due-offered.ByGenerator),
 		workers.enough(int64(merged.UserTime), int64(merged.UserTime-merged.HeldUp)),
 		workers.punctual(merged, merged.Lateness.Max())))
 }
@@ -183,14 +184,18 @@ func exhausted(step *v1beta1.StepStatus, merged *measure.Measurement, workers fl
 // waits for a response has good reason not to send, unless its worker could not run.
 func unsent(step *v1beta1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
 	waits := step.Load.Users > 0 && (step.Load.Think == nil || step.Load.IsBurst())
-	due := merged.Due - merged.UnsentWithoutRoom // for these, the generator had to wait
-	sent := merged.Due - merged.Unsent
+	offered := merged.Offered()
+	due := offered.Due - offered.WithoutRoom // for these, the generator had to wait
+	sent := offered.Due - offered.Unsent
 	delay := time.Duration(share(due-sent, due) * float64(merged.Window))
 	_, why, _ := hindered(merged, workers, delay)
 	if waits && why == "" || (due-sent)*tolerableUnsent <= due {
 		return "", ""
 	}
 	fact := fmt.Sprintf("Step %s sent only %s of the due requests", step.Name, text.Percent(sent, due))
+	if offered.OfSessions {
+		fact = fmt.Sprintf("Step %s started only %s of the due sessions", step.Name, text.Percent(sent, due))
+	}
 	if merged.UnsentWithoutRoom > 0 {
 		fact += ", although connections had room"
 	}

@@ -8,17 +8,21 @@ import (
 )
 
 // journeyResults are what became of the journeys of the spec, in its order.
-func journeyResults(spec *v1beta1.LoadTestSpec, merged *measure.Measurement) ([]v1beta1.JourneyResult, error) {
+func journeyResults(spec *v1beta1.LoadTestSpec, load *v1beta1.StepLoad, merged *measure.Measurement) ([]v1beta1.JourneyResult, error) {
 	if n := len(merged.Journeys); n != len(spec.Journeys) {
 		return nil, fmt.Errorf("measured %d journeys, the spec has %d", n, len(spec.Journeys))
 	}
 	var list []v1beta1.JourneyResult
 	for i := range merged.Journeys {
 		j := &merged.Journeys[i]
-		list = append(list, v1beta1.JourneyResult{
+		r := v1beta1.JourneyResult{
 			Name: spec.Journeys[i].Name, Started: j.Started, Completed: j.Completed, Failed: j.Failed, FailedIn: failuresOf(&spec.Journeys[i], j),
 			Unfinished: j.UnderWay(), Time: latency(j.Time),
-		})
+		}
+		if load.Sessions != nil {
+			r.Due = j.Due
+		}
+		list = append(list, r)
 	}
 	return list, nil
 }
@@ -32,4 +36,12 @@ func failuresOf(spec *v1beta1.Journey, measured *measure.Journey) []v1beta1.Jour
 		}
 	}
 	return list
+}
+
+// sessions are those of a rate; nil: the load has none.
+func sessions(load *v1beta1.StepLoad, merged *measure.Measurement) *v1beta1.SessionsResult {
+	if load.Sessions == nil {
+		return nil
+	}
+	return &v1beta1.SessionsResult{Due: merged.Sessions.Due, Started: merged.Sessions.Started}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -31,6 +33,16 @@ func TestResultsOfJourneys(t *testing.T) {
 		{Name: "look"},
 	}
 	same.As(t, "journeys", want, result.Journeys)
+	if result.Sessions != nil {
+		t.Errorf("users have sessions: %+v", result.Sessions)
+	}
+	// With a rate, what was due is told, too.
+	merged.Sessions, j.Due = measure.Sessions{Due: 12, Started: 9}, 10
+	step = loading("10/s", v1beta1.StepLoad{Rate: decimal("10"), Sessions: ptr.To(int64(12))})
+	result = stepResult(t, lt, step, merged)
+	want[0].Due, want[0].Time.Mean, want[0].Time.Min = 10, result.Journeys[0].Time.Mean, result.Journeys[0].Time.Min
+	same.As(t, "journeys at a rate", want, result.Journeys)
+	same.As(t, "sessions", &v1beta1.SessionsResult{Due: 12, Started: 9}, result.Sessions)
 	merged.Journeys = merged.Journeys[:1]
 	if _, err := results.StepResult(lt, step, merged, time.Second); err == nil || !strings.Contains(err.Error(), "measured 1 journeys, the spec has 2") {
 		t.Errorf("a measurement of another spec: %v", err)

@@ -48,7 +48,7 @@ func StepResult(lt *v1beta1.LoadTest, step *v1beta1.StepStatus, merged *measure.
 	if err != nil {
 		return nil, fmt.Errorf("step %s: %w", step.Name, err)
 	}
-	journeys, err := journeyResults(spec, merged)
+	journeys, err := journeyResults(spec, &step.Load, merged)
 	if err != nil {
 		return nil, fmt.Errorf("step %s: %w", step.Name, err)
 	}
@@ -65,6 +65,7 @@ func StepResult(lt *v1beta1.LoadTest, step *v1beta1.StepStatus, merged *measure.
 		Types:          types,
 		Requests:       requests,
 		Journeys:       journeys,
+		Sessions:       sessions(&step.Load, merged),
 		OnTime:         onTime(spec, &total),
 		Transport:      text.Truncate(merged.Transport, maxTransport),
 		Generator:      generator(newFleet(lt.Status.Workers.Desired, step), step, merged, &total),

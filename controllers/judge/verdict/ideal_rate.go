@@ -29,7 +29,7 @@ func (s sample) idealFactor(inWindow, all int64) *big.Rat {
 		}
 		return big.NewRat(int64(s.merged.UserTime), int64(s.merged.UserTime-s.merged.HeldUp))
 	}
-	return big.NewRat(inWindow+min(s.pushedOut(inWindow), all-inWindow)+s.unsentByGenerator()+s.generatorsFailures(), inWindow)
+	return big.NewRat(inWindow+min(s.pushedOut(inWindow), all-inWindow)+s.withheld()+s.generatorsFailures(), inWindow)
 }
 
 // pushedOut is how many responses the generator's delay can have pushed out of the window at
@@ -43,6 +43,15 @@ func (s sample) pushedOut(inWindow int64) int64 {
 		return 0
 	}
 	return int64(math.Ceil(math.Sqrt(2 * float64(inWindow) * delay / float64(s.merged.Window))))
+}
+
+// withheld is how many requests a perfect generator would have sent beyond those that were sent, at most.
+// A session that was not started, of which one request was due, would have sent all of its own.
+func (s sample) withheld() int64 {
+	if s.step.Load.Sessions != nil {
+		return s.merged.UnsentByGenerator * s.each
+	}
+	return s.unsentByGenerator()
 }
 
 // unsentByGenerator is how many of the requests that the threshold is about a perfect

@@ -159,3 +159,29 @@ func TestJourneysThatFailBreachByDefault(t *testing.T) {
 		})
 	}
 }
+
+// Of sessions that the generator did not start, each might have sent all of its requests: what lowers a
+// rate by less than that is the generator's doing, perhaps.
+func TestARateOfSessionsMayLackAllTheirRequests(t *testing.T) {
+	for name, tc := range map[string]struct {
+		least string
+		want  v1beta1.ThresholdState
+	}{"by less": {"10.3", v1beta1.ThresholdInconclusive}, "by more": {"10.5", v1beta1.ThresholdFailed}} {
+		t.Run(name, func(t *testing.T) {
+			threshold := atLeast("goodput", tc.least)
+			s := spec(threshold)
+			s.Journeys = []v1beta1.Journey{{Name: "visit", Steps: []v1beta1.JourneyStep{{Request: s.Requests[0].Name, Times: 4}}}}
+			step := paced(10)
+			step.Load = v1beta1.StepLoad{Rate: step.Load.RatePerUser, Sessions: ptr(int64(1000)), Duration: step.Load.Duration}
+			o := sent(50, 50, func(o *outcome) { // 1 of 1000 sessions was not started
+				o.merged.Unsent, o.merged.UnsentByGenerator, o.merged.Sessions = 1, 1, measure.Sessions{Due: 1000, Started: 999}
+				o.merged.Due++
+				o.merged.Journeys = measure.NewJourneys(1)
+				o.merged.Journeys[0].Started, o.merged.Journeys[0].Completed = 25, 25
+			})
+			if got := judge(s, nil, step, o).Thresholds[0]; got.State != tc.want {
+				t.Errorf("%s: %s; want %s", got.State, got.Message, tc.want)
+			}
+		})
+	}
+}

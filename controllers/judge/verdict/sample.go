@@ -68,10 +68,11 @@ type sample struct {
 	within    int             // of the times of the plan, the threshold's
 	journey   measure.Journey // of all journeys that it names
 	timeout   time.Duration   // the longest of these
+	each      int64           // how many requests a session sends at most
 }
 
 func newSample(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus, t *v1beta1.Threshold, step *v1beta1.StepStatus, merged *measure.Measurement) (sample, error) {
-	s := sample{threshold: t, metric: metric.Of(t.Metric), step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t)}
+	s := sample{threshold: t, metric: metric.Of(t.Metric), step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t), each: plan.RequestsOfASession(spec)}
 	s.timeout = plan.LongestTimeout(spec, func(i int) bool { return plan.IsAbout(t, requests, i) && plan.IsSent(spec, &spec.Requests[i]) })
 	if merged == nil || step.Result == nil {
 		return s, nil
@@ -137,8 +138,8 @@ func (s sample) observe() observation {
 		if s.merged.Due == 0 {
 			return unknown("%s cannot be judged: no request was due.", s.place())
 		}
-		n, ideally := from(s.merged)
-		return between(metric.Percent(n, s.merged.Due), metric.Percent(ideally, s.merged.Due))
+		n, ideally, due := from(s.merged)
+		return between(metric.Percent(n, due), metric.Percent(ideally, due))
 	case metric.PerSecond:
 		return s.perSecond(from(&s.request, s.items))
 	case metric.Audited:

@@ -23,6 +23,9 @@ const (
 	sizeType      = 980   // the counts and the response times of a type of request in a step
 	sizeIdeal     = 320   // the same without the generator's own delay, of a type that a threshold names
 	sizeOnTime    = 105   // how many requests were on time, in a step or of a type of request in it
+	sizeJourney   = 480   // what became of a journey in a step, but for where it failed
+	sizeFailedIn  = 50    // how often a journey failed in one of its steps
+	sizeSessions  = 60    // the sessions of a step
 	sizeRepeated  = 210   // the result of a threshold with inRepetitions in a step
 	sizePause     = 400
 	sizeSpread    = 600
@@ -96,6 +99,7 @@ func sizeOfStatus(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) int {
 			load += sizeIdeal
 		}
 	}
+	load += sizeOfJourneys(spec)
 	sum := sizeRest + v1beta1.JSONSize(plan.RequestNames(spec)) + (len(spec.Thresholds)+maxDefaults)*sizeThreshold + len(spec.Audits)*sizeAudit
 	for _, s := range steps {
 		sum += sizeOfPlan(&s)
@@ -109,6 +113,23 @@ func sizeOfStatus(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) int {
 		}
 	}
 	return sum
+}
+
+// sizeOfJourneys is the size of what a step says of the journeys.
+func sizeOfJourneys(spec *v1beta1.LoadTestSpec) (n int) {
+	if len(spec.Journeys) > 0 {
+		n = sizeSessions
+	}
+	for i := range spec.Journeys {
+		j := &spec.Journeys[i]
+		n += sizeJourney + v1beta1.JSONSize(j.Name)
+		for _, s := range j.Steps {
+			if s.Request != "" {
+				n += sizeFailedIn + v1beta1.JSONSize(s.Request)
+			}
+		}
+	}
+	return n
 }
 
 // sizeOfPlan is the size of a step that has not begun.
@@ -134,7 +155,7 @@ func checkRoom(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus) *plan.Refusal {
 	}
 	const unit = 1 << 10
 	return &plan.Refusal{Reason: v1beta1.ReasonInvalidSpec, Message: fmt.Sprintf("spec: the results of load steps x types of request (%d x %d) take up to %d KiB, and the spec and the metadata %d KiB; "+
-		"a LoadTest can hold %d KiB: use fewer steps, repetitions or types, or bodyFrom for long bodies.",
+		"a LoadTest can hold %d KiB: use fewer steps, repetitions, types or journeys, or bodyFrom for long bodies.",
 		loads(steps), len(requestTypes(&lt.Spec)), (sizeOfStatus(&lt.Spec, steps)+sizeOfEnvironment(lt, steps)+sizeOfAnswers(lt, steps))/unit, sizeOfGiven(lt)/unit, maxObject/unit)}
 }
 

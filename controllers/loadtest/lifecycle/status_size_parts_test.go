@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,17 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 				Samples: manyItems, Min: &long, Mean: &long, P50: &long, P75: &long, P90: &long, P95: &long, P99: &long, P999: &long, P9999: &long, Longest: &long,
 			}}) - jsonSize(t, v1beta1.PartResult{})),
 		},
+		"journeys, and the sessions that carry them out": {
+			4, 1, nil,
+			func(lt *v1beta1.LoadTest) {
+				for _, name := range []string{strings.Repeat("j", 63), "other"} {
+					lt.Spec.Journeys = append(lt.Spec.Journeys, v1beta1.Journey{Name: name, Steps: slices.Repeat([]v1beta1.JourneyStep{{Request: strings.Repeat("r", 63)}}, 32)})
+				}
+			},
+			4 * jsonSize(t, map[string]any{"sessions": v1beta1.SessionsResult{Due: manyItems, Started: manyItems}, "journeys": []v1beta1.JourneyResult{
+				journeyAtItsLargest(strings.Repeat("j", 63), long), journeyAtItsLargest("other", long),
+			}}),
+		},
 		"a threshold in repetitions": {
 			4, 1, onTime,
 			func(lt *v1beta1.LoadTest) {
@@ -113,6 +125,14 @@ func TestRoomCountsEachDefaultThreshold(t *testing.T) {
 	step := v1beta1.StepStatus{Load: v1beta1.StepLoad{Users: 1, RatePerUser: &perUser}}
 	if got := len(verdict.Thresholds(&lt.Spec, plan.RequestNames(&lt.Spec), []v1beta1.StepStatus{step})); got != lifecycle.MaxDefaults {
 		t.Errorf("%d default thresholds, and room for %d", got, lifecycle.MaxDefaults)
+	}
+}
+
+func journeyAtItsLargest(name string, long metav1.Duration) v1beta1.JourneyResult {
+	return v1beta1.JourneyResult{
+		Name: name, Due: manyItems, Started: manyItems, Completed: manyItems, Failed: manyItems, Unfinished: manyItems,
+		FailedIn: slices.Repeat([]v1beta1.JourneyFailures{{Step: 32, Request: strings.Repeat("r", 63), Failed: manyItems}}, 32),
+		Time:     &v1beta1.Latency{Samples: manyItems, Min: &long, Mean: &long, P50: &long, P75: &long, P90: &long, P95: &long, P99: &long, P999: &long, P9999: &long, Longest: &long},
 	}
 }
 

@@ -31,7 +31,7 @@ func crowded(steps, types, body int) *v1beta1.LoadTest {
 }
 
 func TestMoreThanTheStoreTakes(t *testing.T) {
-	const way = "use fewer steps, repetitions or types, or bodyFrom for long bodies."
+	const way = "use fewer steps, repetitions, types or journeys, or bodyFrom for long bodies."
 	tests := map[string]struct {
 		lt   *v1beta1.LoadTest
 		want string

@@ -40,7 +40,7 @@ func summaryOf(s *v1beta1.LoadTestStatus) v1beta1.Summary {
 		summary.Goodput = text.Rate(result.Goodput)
 	}
 	summary.Errors = text.Percent(result.Failed, result.Sent-result.InFlight)
-	summary.Unsent = text.Percent(result.Unsent, result.Due)
+	summary.Unsent = text.Percent(result.Offered())
 	if t := result.ResponseTime; t != nil {
 		summary.P95, summary.P99 = short(t.P95), short(t.P99)
 	}

@@ -61,7 +61,7 @@ func (r *inputs) accessRefusal(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus)
 	}
 	const unit = 1 << 10
 	return &plan.Refusal{Reason: v1beta1.ReasonInvalidSpec, Message: fmt.Sprintf("spec.target: the addresses that it may lead to take %d KiB, but the LoadTest has %d KiB left; "+
-		"use fewer steps, repetitions or types, or ask the administrator to allow fewer ranges in targets.rules of the operator's configuration.", takes/unit, free/unit)}
+		"use fewer steps, repetitions, types or journeys, or ask the administrator to allow fewer ranges in targets.rules of the operator's configuration.", takes/unit, free/unit)}
 }
 
 func (r *pass) noteAccess() {

@@ -62,7 +62,8 @@ func workers(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) int32 {
 		l := &steps[i].Load
 		n = max(n,
 			pace.DivideUp(int64(l.MostUsers()), perWorker),
-			pace.DivideUp(max(totalRate(l), lastRate(l)), perWorker*micro))
+			pace.DivideUp(sessionsAtOnce(spec, l), perWorker),
+			pace.DivideUp(mostRate(spec, l), perWorker*micro))
 	}
 	return int32(min(n, workerv1.MaxWorkers))
 }

@@ -75,8 +75,11 @@ func checkJourneys(spec *v1beta1.LoadTestSpec) *Refusal {
 	if len(spec.Journeys) == 0 {
 		return nil
 	}
-	if hasRate(spec) {
-		return invalid("spec.journeys: must not be set with a rate, because only users follow journeys; set users.")
+	if spec.Search != nil && spec.Search.Rate != nil {
+		return invalid("spec.journeys: must not be set with spec.search.rate, which searches for a rate of requests; set search.users, or steps with a rate.")
+	}
+	if driver(spec) == workerv1.Driver_DRIVER_VEGETA {
+		return invalid("spec.worker.driver: Vegeta does not carry out spec.journeys; use driver Auto.")
 	}
 	for i := range spec.Journeys {
 		if refusal := checkJourney(spec, i, &spec.Journeys[i]); refusal != nil {
@@ -134,11 +137,6 @@ func checkCaptures(spec *v1beta1.LoadTestSpec, field string, s *v1beta1.JourneyS
 		}
 	}
 	return nil
-}
-
-func hasRate(spec *v1beta1.LoadTestSpec) bool {
-	return spec.Ladder != nil && len(spec.Ladder.Rates) > 0 || spec.Search != nil && spec.Search.Rate != nil ||
-		slices.ContainsFunc(spec.Steps, func(s v1beta1.Step) bool { return s.Rate != nil })
 }
 
 func hasRatePerUser(spec *v1beta1.LoadTestSpec) bool {

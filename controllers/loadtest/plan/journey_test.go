@@ -58,7 +58,6 @@ func TestABurstHasTimeForTheWaitsOfItsJourneys(t *testing.T) {
 }
 
 func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
-	rate := v1beta1.Step{Rate: decimal("5"), Duration: duration(time.Second)}
 	paced := v1beta1.Step{Users: ptr(int32(5)), RatePerUser: decimal("5"), Duration: duration(time.Second)}
 	for want, edit := range map[string]func(*v1beta1.LoadTestSpec){
 		"spec.journeys[0].steps[0].captureFrom[0].name: capture has \"token\" too; leave out one of them.":                                             captureFrom(v1beta1.Capture{Name: "token", Header: "A"}),
@@ -78,10 +77,13 @@ func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
 		"": func(s *v1beta1.LoadTestSpec) {
 			s.Requests[0].Weight, s.Requests[1].Weight, s.Requests[2].Weight = ptr(int32(0)), ptr(int32(0)), ptr(int32(0))
 		},
-		"spec.journeys: must not be set with a rate, because only users follow journeys; set users.":                    func(s *v1beta1.LoadTestSpec) { s.Steps = append(s.Steps, rate) },
 		"spec.journeys[0].steps[1].think: must not be set with ratePerUser, which says when a user's requests are due.": func(s *v1beta1.LoadTestSpec) { s.Steps[0] = paced },
-		`spec.journeys[0].steps[2].request: spec.requests has no request named "buy".`:                                  func(s *v1beta1.LoadTestSpec) { s.Requests[1].Name = "sell" },
-		`spec.journeys[0].user.data: spec.data has no table named "accounts".`:                                          func(s *v1beta1.LoadTestSpec) { s.Data = nil },
+		"spec.worker.driver: Vegeta does not carry out spec.journeys; use driver Auto.": func(s *v1beta1.LoadTestSpec) {
+			s.Steps = []v1beta1.Step{{Rate: decimal("5"), Duration: duration(time.Second)}}
+			s.Worker = &v1beta1.Worker{Driver: v1beta1.DriverVegeta}
+		},
+		`spec.journeys[0].steps[2].request: spec.requests has no request named "buy".`: func(s *v1beta1.LoadTestSpec) { s.Requests[1].Name = "sell" },
+		`spec.journeys[0].user.data: spec.data has no table named "accounts".`:         func(s *v1beta1.LoadTestSpec) { s.Data = nil },
 		`spec.journeys[0].steps[1].think: 3s to 1s is no range: it must have two times from 0s to 1h, of which max is from 1ms and not below min.`: func(s *v1beta1.LoadTestSpec) {
 			s.Journeys[0].Steps[1].Think = v1beta1.NewThink(3*time.Second, time.Second)
 		},
@@ -99,10 +101,10 @@ func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
 	}
 }
 
-// A rate is refused with journeys wherever it stands, and a rate of users with think times.
+// A rate that is searched for is refused with journeys, and a rate of users with think times.
 func TestRatesOfJourneysAreRefusedFromEachPlace(t *testing.T) {
 	const (
-		rate  = "spec.journeys: must not be set with a rate, because only users follow journeys; set users."
+		rate  = "spec.journeys: must not be set with spec.search.rate, which searches for a rate of requests; set search.users, or steps with a rate."
 		think = "spec.journeys[0].steps[1].think: must not be set with ratePerUser, which says when a user's requests are due."
 	)
 	perUser := usersSearch(1, 2)
@@ -112,7 +114,7 @@ func TestRatesOfJourneysAreRefusedFromEachPlace(t *testing.T) {
 		want string
 	}{
 		"a ladder of users":          {usersLadder(nil, 1), ""},
-		"a ladder of rates":          {ratesLadder(v1beta1.NewDecimal("1")), rate},
+		"a ladder of rates":          {ratesLadder(v1beta1.NewDecimal("1")), ""},
 		"a ladder of users and rate": {usersLadder(decimal("2"), 1), think},
 		"a search of users":          {search(usersSearch(1, 2)), ""},
 		"a search of a rate":         {search(rateSearch("1", "2")), rate},

@@ -26,7 +26,7 @@ func checkLimits(lt *v1beta1.LoadTest, p Plan, limits policy.Limits) *Refusal {
 	var breaches []string
 	for _, breach := range []string{
 		usersBreach(asked, limits.Users, may),
-		rateBreach(asked, limits.Rate, mayRate),
+		rateBreach(&lt.Spec, asked, limits.Rate, mayRate),
 		bytesBreach(asked, bytesPerRequest(&lt.Spec), limits.BytesPerSecond, mayRate),
 		workersBreach(&lt.Spec, asked, p.Workers, limits.Workers, may),
 		durationBreach(longest(lt, p), limits.Duration, may),
@@ -61,12 +61,13 @@ func perChain(limit, redirects int64) int64 {
 type asked struct {
 	field string
 	load  v1beta1.StepLoad
+	// perSecond is in millionths of a request per second, where it is highest; 0: the step has none.
+	perSecond int64
 }
 
 func (a *asked) users() int64 { return int64(a.load.MostUsers()) }
 
-// rate is in millionths of a request per second, where it is highest; 0: the step has none.
-func (a *asked) rate() int64 { return max(totalRate(&a.load), lastRate(&a.load)) }
+func (a *asked) rate() int64 { return a.perSecond }
 
 // ofUsers says whether the rate is that of users.
 func (a *asked) ofUsers() bool { return a.load.Rate == nil }
@@ -74,13 +75,23 @@ func (a *asked) ofUsers() bool { return a.load.Rate == nil }
 // askedFor are the loads of the spec, each with its field. All repetitions, and both
 // targets of a comparison, have the same ones.
 func askedFor(spec *v1beta1.LoadTestSpec) []asked {
+	list := loadsOf(spec)
+	for i := range list {
+		setSessions(spec, &list[i].load)
+		list[i].perSecond = mostRate(spec, &list[i].load)
+	}
+	return list
+}
+
+// loadsOf are those loads with rates that are all of requests.
+func loadsOf(spec *v1beta1.LoadTestSpec) []asked {
 	var list []asked
 	if s := spec.Search; s != nil {
 		field := "spec.search.rate.max"
 		if s.Users != nil {
 			field = "spec.search.users.max"
 		}
-		return append(list, asked{field, largestProbe(s).Load})
+		return append(list, asked{field: field, load: largestProbe(s).Load})
 	}
 	if l := spec.Ladder; l != nil {
 		for i, rung := range rungs(l) {
@@ -88,11 +99,11 @@ func askedFor(spec *v1beta1.LoadTestSpec) []asked {
 			if n := i - len(l.Users); n >= 0 {
 				field = fmt.Sprintf("spec.ladder.rates[%d]", n)
 			}
-			list = append(list, asked{field, rung.Load})
+			list = append(list, asked{field: field, load: rung.Load})
 		}
 	}
 	for i := range spec.Steps {
-		list = append(list, asked{fmt.Sprintf("spec.steps[%d]", i), explicitLoad(&spec.Steps[i], 0)})
+		list = append(list, asked{field: fmt.Sprintf("spec.steps[%d]", i), load: explicitLoad(&spec.Steps[i], 0)})
 	}
 	return list
 }
@@ -116,7 +127,7 @@ func usersBreach(list []asked, limit int32, may string) string {
 	return fmt.Sprintf("%s: %d users are more %s; at most %d are accepted.", a.field, a.users(), may, limit)
 }
 
-func rateBreach(list []asked, limit int64, may string) string {
+func rateBreach(spec *v1beta1.LoadTestSpec, list []asked, limit int64, may string) string {
 	a := largestOf(list, (*asked).rate)
 	if limit == 0 || a == nil || a.rate() <= min(limit, MaxRateMicros/micro)*micro {
 		return ""
@@ -124,6 +135,10 @@ func rateBreach(list []asked, limit int64, may string) string {
 	if a.ofUsers() {
 		return fmt.Sprintf("%s: %d users with ratePerUser %s send %s requests per second together, which is more %s; at most %d are accepted, which is %d users.",
 			a.field, a.users(), a.load.RatePerUser, perSecond(a.rate()), may, limit, usersAt(a, float64(limit)))
+	}
+	if a.load.Sessions != nil {
+		return fmt.Sprintf("%s: sessions of up to %d requests each send up to %s requests per second, which is more %s; at most %d are accepted.",
+			a.field, RequestsOfASession(spec), perSecond(a.rate()), may, limit)
 	}
 	return fmt.Sprintf("%s: %s requests per second are more %s; at most %d are accepted.", a.field, perSecond(a.rate()), may, limit)
 }

@@ -15,6 +15,23 @@ func share(total int64, worker, workers int32) *workerv1.Share {
 	return &workerv1.Share{First: s.First, Stride: s.Stride, Count: s.Count}
 }
 
+// Due is how many requests, or sessions of a rate, are planned in a step, and which of them. It is 0
+// where their number is not known beforehand.
+func Due(load *v1beta1.StepLoad) (n int64, what string) {
+	if load.Sessions != nil {
+		return *load.Sessions, "sessions"
+	}
+	return load.Requests, "requests"
+}
+
+// DueOn is how many of them are one worker's; known is false where that is not known beforehand.
+func DueOn(load *v1beta1.StepLoad, worker, workers int32) (n int64, known bool) {
+	if load.Sessions != nil {
+		return share(*load.Sessions, worker, workers).GetCount(), *load.Sessions > 0
+	}
+	return Requests(load, worker, workers)
+}
+
 // Requests is how many of the requests that are planned in a step are one worker's;
 // together they are load.Requests. known is false where that is not known beforehand.
 func Requests(load *v1beta1.StepLoad, worker, workers int32) (n int64, known bool) {

@@ -78,6 +78,15 @@ func Steps(spec *v1beta1.LoadTestSpec) []v1beta1.StepStatus {
 
 // stepsOnce are the steps of one repetition, without their rungs.
 func stepsOnce(spec *v1beta1.LoadTestSpec) []v1beta1.StepStatus {
+	steps := loadsOnce(spec)
+	for i := range steps {
+		setSessions(spec, &steps[i].Load)
+	}
+	return steps
+}
+
+// loadsOnce are those steps with rates that are all of requests.
+func loadsOnce(spec *v1beta1.LoadTestSpec) []v1beta1.StepStatus {
 	if s := spec.Search; s != nil {
 		low, _ := searchBounds(s)
 		return []v1beta1.StepStatus{probeOf(s, low)}
@@ -208,12 +217,15 @@ func totalRate(l *v1beta1.StepLoad) int64 {
 	return totalMicros(l.MostUsers(), micros(l.RatePerUser))
 }
 
-// shared is what the workers divide among them: users, or the requests of arrivals.
+// shared is what the workers divide among them: users, or the requests or sessions of arrivals.
 // It is 0 for Poisson arrivals, whose number is itself random: each worker draws a
 // process of its own with its part of the rate, and together they are one of the
 // whole rate.
 func shared(l *v1beta1.StepLoad) int64 {
-	if l.Rate != nil {
+	switch {
+	case l.Sessions != nil:
+		return *l.Sessions
+	case l.Rate != nil:
 		return l.Requests
 	}
 	return int64(l.MostUsers())

@@ -88,6 +88,9 @@ func loads(steps []*v1beta1.StepStatus) (loadAxis, []float64) {
 		}
 		scale, _ := plot.Bounds(at)
 		axis := plot.Axis{Title: kind.title, Scale: scale}
+		if steps[0].Load.Sessions != nil {
+			axis.Title = "sessions per second that arrive"
+		}
 		for _, v := range distinct {
 			axis.Ticks = append(axis.Ticks, plot.Tick{At: v, Label: compact(v)})
 		}

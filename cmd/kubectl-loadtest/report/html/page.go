@@ -268,7 +268,11 @@ func keys(s *v1beta1.LoadTestStatus) []key {
 		list = append(list, key{"Kept", count(int64(*s.MaxSustainedUsers)), "users", keptFor(s)})
 	}
 	if s.MaxSustainedRate != "" {
-		list = append(list, key{"Kept", s.MaxSustainedRate, "/s", keptFor(s)})
+		unit := "/s"
+		if report.OfSessions(s) {
+			unit = "sessions/s"
+		}
+		list = append(list, key{"Kept", s.MaxSustainedRate, unit, keptFor(s)})
 	}
 	if rate, ok := strings.CutSuffix(text.Rate(r.Goodput), "/s"); ok {
 		list = append(list, key{"Goodput", rate, "/s", in})
@@ -284,8 +288,9 @@ func keys(s *v1beta1.LoadTestStatus) []key {
 	if failed := text.Percent(r.Failed, r.Sent-r.InFlight); failed != "" {
 		list = append(list, key{"Failed", failed, "", "of " + count(r.Sent-r.InFlight) + " sent"})
 	}
-	if unsent := text.Percent(r.Unsent, r.Due); unsent != "" {
-		list = append(list, key{"Never sent", unsent, "", "of " + count(r.Due) + " due"})
+	unsent, due := r.Offered()
+	if share := text.Percent(unsent, due); share != "" {
+		list = append(list, key{"Never sent", share, "", "of " + count(due) + " due"})
 	}
 	if down := report.Downtime(r); down != "" {
 		list = append(list, key{"Down", down, "", "of the time " + in})

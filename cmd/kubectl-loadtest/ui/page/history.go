@@ -96,7 +96,7 @@ func trends(family []*runs.Run) []html.Plot {
 	var list []html.Plot
 	if len(kept.Points) > 1 {
 		y := html.RateAxis(valuesOf(kept))
-		y.Title = map[string]string{"users": "users", "/s": "requests per second"}[unit]
+		y.Title = map[string]string{"users": "users", "/s": "requests per second", " sessions/s": "sessions per second"}[unit]
 		list = append(list, html.Plot{
 			Title: "Sustained", Note: "The largest load that each run kept: a cross is a run that did not pass.",
 			Spoken: "The largest load that each run kept, from run to run. The table has the same figures.",

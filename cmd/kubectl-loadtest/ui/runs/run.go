@@ -61,7 +61,10 @@ func New(lt *v1beta1.LoadTest) *Run {
 		r.Sustained = fmt.Sprintf("%d users", *s.MaxSustainedUsers)
 	case s.MaxSustainedRate != "":
 		r.Load, r.Unit = report.Number(s.MaxSustainedRate), "/s"
-		r.Sustained = s.MaxSustainedRate + "/s"
+		if report.OfSessions(s) {
+			r.Unit = " sessions/s"
+		}
+		r.Sustained = s.MaxSustainedRate + r.Unit
 	}
 	if step := report.Telling(s); step != nil && step.Result.ResponseTime != nil && step.Result.ResponseTime.P95 != nil {
 		r.Late = step.Result.ResponseTime.P95.Duration

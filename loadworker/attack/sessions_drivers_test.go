@@ -1,0 +1,205 @@
+package attack
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
+)
+
+// cameTo are the instants at which requests for a path came, in their order.
+func (o *oracle) cameTo(path string) (at []time.Time) {
+	for _, a := range o.arrivals() {
+		if a.path == path {
+			at = append(at, a.at)
+		}
+	}
+	return at
+}
+
+// The target's own counts are those of the report, by request and by journey, and the first request of
+// each session is there in the very instant in which it is due.
+func TestSessionsAreThoseThatTheTargetSees(t *testing.T) {
+	const rate, window, between = 50e6, 2 * time.Second, 20 * ms
+	for name, tt := range map[string]struct {
+		change                          func(*market, *setup)
+		warmUp                          time.Duration
+		due, started, completed, failed int64
+		sent                            string
+		times                           string
+	}{
+		"whole": {due: 100, started: 100, completed: 100, sent: "[100 200 100 0]", times: "20ms"},
+		"with waits of no time": {change: func(_ *market, c *setup) {
+			j := &c.journeys[0]
+			j.Steps = slices.Insert(j.Steps, 1, source.JourneyStep{Think: fixed(0)})
+		}, due: 100, started: 100, completed: 100, sent: "[100 200 100 0]", times: "20ms"},
+		// Nothing that is due at the end of the window, or later, is sent.
+		"longer than the step": {change: func(_ *market, c *setup) {
+			j := &c.journeys[0]
+			j.Steps = slices.Insert(j.Steps, 1, source.JourneyStep{Think: fixed(window)})
+		}, due: 100, started: 100, sent: "[100 0 0 0]", times: "0s"},
+		// A session that comes in the last second does not get to its last request, which is due 1 s later.
+		"cut by the end of the step": {change: func(_ *market, c *setup) {
+			j := &c.journeys[0]
+			j.Steps = slices.Insert(j.Steps, 2, source.JourneyStep{Think: fixed(990 * ms)})
+		}, due: 100, started: 100, completed: 50, sent: "[100 200 50 0]", times: "1s"},
+		"beside single requests": {change: func(_ *market, c *setup) { c.requests[3].Weight = 1 },
+			due: 50, started: 50, completed: 50, sent: "[50 100 50 50]", times: "20ms"},
+		"whose request fails": {change: func(m *market, _ *setup) {
+			m.fail = func(path, account string) int {
+				if path == "/add" && account == "user3" {
+					return http.StatusServiceUnavailable
+				}
+				return 0
+			}
+		}, due: 100, started: 100, completed: 90, failed: 10, sent: "[100 190 90 0]", times: "20ms"},
+		// The sessions of the warm-up send nothing that counts, as they take 20 ms.
+		"after a warm-up": {warmUp: 500 * ms, due: 100, started: 100, completed: 100, sent: "[100 200 100 0]", times: "20ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, d testDriver) {
+				m := newMarket()
+				o := d.oracle(t, slow(m.ServeHTTP))
+				c := buying(t, o.URL, 10)
+				if tt.change != nil {
+					tt.change(m, &c)
+				}
+				step := arrivalsStep(rate, window)
+				step.WarmUp = tt.warmUp
+				x := d.runner(t, c).Start(step, time.Now().Add(time.Second))
+				start := x.start
+				s := finish(t, x)
+				m.check(t)
+				j := &s.Journeys[0]
+				if j.Due != tt.due || j.Started != tt.started || j.Completed != tt.completed || j.Failed != tt.failed {
+					t.Errorf("%d due, %d started, %d completed, %d failed; want %d, %d, %d, %d", j.Due, j.Started, j.Completed, j.Failed, tt.due, tt.started, tt.completed, tt.failed)
+				}
+				if want := (measure.Sessions{Due: 100, Started: 100}); s.Sessions != want {
+					t.Errorf("sessions are %+v, want %+v", s.Sessions, want)
+				}
+				if got := fmt.Sprint(sent(s)); got != tt.sent || fmt.Sprint(dueOf(s)) != tt.sent || s.Unsent != 0 || latencies(j.Time) != tt.times {
+					t.Errorf("sent %s, due %v, %d unsent, in %s; want %s in %s", got, dueOf(s), s.Unsent, latencies(j.Time), tt.sent, tt.times)
+				}
+				warmed := int64(tt.warmUp / between)
+				if tt.warmUp == 0 {
+					if got := fmt.Sprint([]int64{m.hits["/login"], m.hits["/add"], m.hits["/buy"], m.hits["/health"]}); got != tt.sent {
+						t.Errorf("the target had %s, want %s", got, tt.sent)
+					}
+				}
+				var want []time.Time
+				for n := -warmed; n < 100; n++ {
+					want = append(want, start.Add(time.Duration(n)*between))
+				}
+				came := append(o.cameTo("/login"), o.cameTo("/health")...)
+				slices.SortFunc(came, time.Time.Compare)
+				same.As(t, "sessions came at", want, came)
+				if sum := x.Series(s.Due).Points; sum[0].Due+sum[1].Due != s.Due || sum[0].Due != sum[0].Sent {
+					t.Errorf("%d and %d are due in each second, %d in all; %d are sent in the first", sum[0].Due, sum[1].Due, s.Due, sum[0].Sent)
+				}
+			})
+		})
+	}
+}
+
+// A session has nothing of the one that had its connection before: no cookie, no captured value.
+func TestSessionsHaveARowEachAndNothingOfAnother(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		m := newMarket()
+		s := drive(t, d.runner(t, buying(t, d.oracle(t, slow(m.ServeHTTP)).URL, 100)), arrivalsStep(20e6, 5*time.Second))
+		m.check(t)
+		if len(m.bought) != 100 || s.Journeys[0].Completed != 100 {
+			t.Errorf("%d accounts have bought, %d sessions are completed; want 100", len(m.bought), s.Journeys[0].Completed)
+		}
+	})
+}
+
+// Sessions follow redirects and send captured values as users do.
+func TestSessionsFollowRedirects(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		w := &website{hits: map[string]int64{}}
+		s := drive(t, d.runner(t, signingIn(d.oracle(t, slow(w.ServeHTTP)).URL)), arrivalsStep(10e6, time.Second))
+		if len(w.wrong) > 0 {
+			t.Errorf("%d requests were wrong: %s", len(w.wrong), w.wrong[0])
+		}
+		wantJourney(t, s, 10, 10, 0)
+		if got := w.hits["GET /home"]; got != 20 || s.Requests[1].Redirects != 20 {
+			t.Errorf("the target had %d of the page behind, %d redirects; want 20, 20", got, s.Requests[1].Redirects)
+		}
+	})
+}
+
+// More sessions than connections: what finds none is unsent, of its own journey, and by the generator.
+func TestSessionsWithoutAConnectionAreUnsent(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		m := newMarket()
+		c := buying(t, d.oracle(t, slow(m.ServeHTTP)).URL, 10)
+		c.maxConns, c.journeys[0].Steps = 10, slices.Insert(c.journeys[0].Steps, 1, source.JourneyStep{Think: fixed(time.Hour)})
+		x := d.runner(t, c).Start(arrivalsStep(50e6, 2*time.Second), time.Now())
+		s := finish(t, x)
+		want := measure.Sessions{Due: 100, Started: 10}
+		if j := &s.Journeys[0]; s.Sessions != want || j.Due != 100 || j.Started != 10 || j.Unfinished.Count() != 10 {
+			t.Errorf("sessions are %+v, of the journey %d due, %d started, %d under way", s.Sessions, j.Due, j.Started, j.Unfinished.Count())
+		}
+		if s.Unsent != 90 || s.UnsentByGenerator != 90 || m.hits["/login"] != 10 {
+			t.Errorf("%d unsent, %d by the generator, the target had %d", s.Unsent, s.UnsentByGenerator, m.hits["/login"])
+		}
+		if p := x.Series(s.Due).Points; p[0].Due != 50 || p[0].Sent != 10 || p[1].Due != 50 {
+			t.Errorf("%d and %d are due in each second, and %d sent in the first; want 50, 50, 10", p[0].Due, p[1].Due, p[0].Sent)
+		}
+	})
+}
+
+// A target that is silent holds each session for its timeout: these fail, and the others begin on time.
+func TestSessionsOfATargetThatIsSilent(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		handle, _ := hold(t)
+		o := d.oracle(t, handle)
+		c := buying(t, o.URL, 10)
+		c.timeout = 500 * ms
+		s := drive(t, d.runner(t, c), arrivalsStep(50e6, 2*time.Second))
+		wantJourney(t, s, 100, 0, 100)
+		if got := fmt.Sprint(sent(s)); got != "[100 0 0 0]" || s.Requests[0].Outcomes[measure.Timeout] != 100 || s.UnsentByGenerator != 0 {
+			t.Errorf("sent %s, %d timeouts, %d unsent by the generator", got, s.Requests[0].Outcomes[measure.Timeout], s.UnsentByGenerator)
+		}
+	})
+}
+
+// A step that is cut leaves its sessions under way, and counts those that were due until then.
+func TestSessionsOfAStepThatIsCut(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		m := newMarket()
+		c := buying(t, d.oracle(t, slow(m.ServeHTTP)).URL, 10)
+		c.journeys[0].Steps = slices.Insert(c.journeys[0].Steps, 1, source.JourneyStep{Think: fixed(time.Hour)})
+		x := d.runner(t, c).Start(arrivalsStep(50e6, time.Minute), time.Now())
+		defer time.AfterFunc(time.Second+ms, x.Cut).Stop()
+		s := finish(t, x)
+		if want := (measure.Sessions{Due: 51, Started: 51}); s.Sessions != want || s.Unsent != 0 {
+			t.Errorf("sessions are %+v, want %+v; %d unsent", s.Sessions, want, s.Unsent)
+		}
+		wantJourney(t, s, 51, 0, 0)
+	})
+}
+
+// While a step runs, what is due is what its rate says so far.
+func TestSessionsOfARunningStep(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		m := newMarket()
+		c := buying(t, d.oracle(t, slow(m.ServeHTTP)).URL, 10)
+		x := d.runner(t, c).Start(arrivalsStep(50e6, 2*time.Second), time.Now())
+		<-time.After(time.Second + ms)
+		s := snapshot(t, x)
+		if want := (measure.Sessions{Due: 51, Started: 51}); s.Sessions != want || s.Journeys[0].Due != 51 || s.Journeys[0].UnderWay() != 1 {
+			t.Errorf("sessions are %+v, want %+v; %d of the journey due, %d under way", s.Sessions, want, s.Journeys[0].Due, s.Journeys[0].UnderWay())
+		}
+		if !strings.HasPrefix(fmt.Sprint(sent(s)), "[51 100 50") {
+			t.Errorf("sent %v", sent(s))
+		}
+		finish(t, x)
+	})
+}
