@@ -40,7 +40,7 @@ func (c *config) compare() *cobra.Command {
 			"  kubectl loadtest compare -f main.json -f branch.json -o comment --fail-on Regression > comment.md",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			on := comparison.FailOn(failOn)
-			if err := checkComparison(output, on); err != nil {
+			if err := checkComparison(output, failOn); err != nil {
 				return err
 			}
 			tests, err := c.compared(cmd.Context(), files, args)
@@ -92,13 +92,13 @@ func comparedAs(compared *comparison.Comparison, output string) (page []byte, er
 }
 
 // checkComparison refuses forms of a comparison, and what it fails on, that there are not.
-func checkComparison(output string, on comparison.FailOn) error {
+func checkComparison(output, failOn string) error {
 	forms := []string{"text", "markdown", "comment", "html", "json"}
 	if !slices.Contains(forms, output) {
 		return fmt.Errorf("--output must be one of %s, not %q", strings.Join(forms, ", "), output)
 	}
-	if !slices.Contains(comparison.FailOns(), on) {
-		return fmt.Errorf("--fail-on must be one of %s, not %q", oneOfFailOns(), string(on))
+	if !slices.Contains(comparison.FailOns(), comparison.FailOn(failOn)) {
+		return fmt.Errorf("--fail-on must be one of %s, not %q", oneOfFailOns(), failOn)
 	}
 	return nil
 }
