@@ -39,13 +39,9 @@ func (c *config) compare() *cobra.Command {
 			"  kubectl loadtest compare shortener-v3 shortener-v4 -o html > compared.html\n" +
 			"  kubectl loadtest compare -f main.json -f branch.json -o comment --fail-on Regression > comment.md",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			forms := []string{"text", "markdown", "comment", "html", "json"}
-			if !slices.Contains(forms, output) {
-				return fmt.Errorf("--output must be one of %s, not %q", strings.Join(forms, ", "), output)
-			}
 			on := comparison.FailOn(failOn)
-			if !slices.Contains(comparison.FailOns(), on) {
-				return fmt.Errorf("--fail-on must be one of %s, not %q", oneOfFailOns(), failOn)
+			if err := checkComparison(output, failOn); err != nil {
+				return err
 			}
 			tests, err := c.compared(cmd.Context(), files, args)
 			if err != nil {
@@ -55,22 +51,9 @@ func (c *config) compare() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var page []byte
-			switch output {
-			case "text":
-				page = []byte(compared.Text())
-			case "comment":
-				page = []byte(compared.Comment())
-			case "markdown":
-				page = []byte(compared.Markdown())
-			case "html":
-				if page, err = compared.HTML(); err != nil {
-					return err
-				}
-			case "json":
-				if page, err = compared.JSON(); err != nil {
-					return err
-				}
+			page, err := comparedAs(compared, output)
+			if err != nil {
+				return err
 			}
 			if _, err = c.streams.Out.Write(page); err != nil || on == comparison.FailOnNever {
 				return err
@@ -85,6 +68,39 @@ func (c *config) compare() *cobra.Command {
 	flags.StringVar(&failOn, "fail-on", string(comparison.FailOnNever), "Differences, beyond chance, with which the command fails: "+oneOfFailOns())
 	flags.StringArrayVarP(&files, "filename", "f", nil, "File with LoadTests and their status, - for the standard input")
 	return command
+}
+
+// comparedAs is a comparison in a form.
+func comparedAs(compared *comparison.Comparison, output string) (page []byte, err error) {
+	switch output {
+	case "text":
+		page = []byte(compared.Text())
+	case "comment":
+		page = []byte(compared.Comment())
+	case "markdown":
+		page = []byte(compared.Markdown())
+	case "html":
+		if page, err = compared.HTML(); err != nil {
+			return nil, err
+		}
+	case "json":
+		if page, err = compared.JSON(); err != nil {
+			return nil, err
+		}
+	}
+	return page, nil
+}
+
+// checkComparison refuses forms of a comparison, and what it fails on, that there are not.
+func checkComparison(output, failOn string) error {
+	forms := []string{"text", "markdown", "comment", "html", "json"}
+	if !slices.Contains(forms, output) {
+		return fmt.Errorf("--output must be one of %s, not %q", strings.Join(forms, ", "), output)
+	}
+	if !slices.Contains(comparison.FailOns(), comparison.FailOn(failOn)) {
+		return fmt.Errorf("--fail-on must be one of %s, not %q", oneOfFailOns(), failOn)
+	}
+	return nil
 }
 
 // longestSentence bounds what is said of the differences: files may have names of any length.
