@@ -68,6 +68,15 @@ images: deps ## Build the images as tars into bin/images, without Docker.
 push: bin/syft ## Build images for amd64 and arm64, and push them, their SBOMs and the operator's chart to a registry.
 	@go -C hack/images run . push --registry '$(REGISTRY)' --version '$(VERSION)' $(if $(KEY),--key '$(abspath $(KEY))') $(ARGS)
 
+#? VERSION=1.2.3  what it is called: CHANGELOG.md has a section of that name; a candidate, 1.2.3-rc.1, may have what is unreleased
+#? REGISTRY=ghcr.io/me  where the chart takes its images from; KEY=cosign.key signs the sums
+release: bin/syft ## Write all files of a release into bin/release/VERSION: images, chart, CRDs, plugin, SBOMs, notes, sums. Pushes nothing.
+	@go -C hack/images run . release --version '$(VERSION)' $(if $(REGISTRY),--registry '$(REGISTRY)') $(if $(KEY),--key '$(abspath $(KEY))') $(ARGS)
+
+#? VERSION=1.2.3  of make release; PREVIOUS=COMMIT is upgraded from, without it the last release or a day ago
+release-check: ## Install what make release has written, upgrading from the version before with a run under way.
+	@RELEASE=$(abspath bin/release/$(VERSION)) $(MAKE) --no-print-directory e2e SUITE=release
+
 sbom: images bin/syft ## Write what is inside each of our images into bin/sbom, as SPDX.
 	@mkdir -p bin/sbom; for i in $(GO_IMAGES); do \
 		SYFT_CHECK_FOR_APP_UPDATE=false syft scan docker-archive:bin/images/$$i.tar --quiet --source-name $$i --output spdx-json=bin/sbom/$$i.spdx.json && echo "bin/sbom/$$i.spdx.json"; done

@@ -4,6 +4,7 @@
 //
 //	main ── session ─┬─ assemble ─┬─ setup ──┬─ source
 //	                 │            │          └─ transport ── (target)
+//	                 │            ├─ login ──── transport
 //	                 │            └─ attack ─┬─ source, transport
 //	                 │                       ├─ timer, health
 //	                 │                       └─ measure (beside this folder: the operator has it too)

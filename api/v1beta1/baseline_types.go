@@ -6,12 +6,12 @@ import (
 
 // Baseline is what was measured earlier, with which this run is compared.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.name) != has(self.schedule)",message="exactly one of name and schedule must be set"
+// +kubebuilder:validation:XValidation:rule="[has(self.name), has(self.schedule), has(self.selector)].exists_one(set, set)",message="exactly one of name, schedule and selector must be set"
 type Baseline struct {
 	// name is the name of another LoadTest of the namespace, Passed or Failed, which sent the
 	// same requests from the same number of workers. Steps of it that broke default thresholds
 	// are not used. This run waits for it, at most startDeadlineSeconds, and does not need it
-	// once its own steps begin.
+	// once its steps begin.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=52
@@ -23,6 +23,25 @@ type Baseline struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=41
 	Schedule string `json:"schedule,omitempty"`
+	// selector are labels of LoadTests of the namespace; of those with all of them, the one that
+	// passed last is the baseline.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=8
+	Selector map[string]LabelValue `json:"selector,omitempty"`
+	// optional lets a run begin without a baseline, and pass without the steps that the
+	// baseline does not have: the other thresholds decide, and the verdict says so.
+	// +optional
+	Optional bool `json:"optional,omitempty"`
+}
+
+// Labels are those of selector, as objects have them.
+func (b *Baseline) Labels() map[string]string {
+	list := map[string]string{}
+	for key, value := range b.Selector {
+		list[key] = string(value)
+	}
+	return list
 }
 
 // BaselineStatus is what was copied of the LoadTests of spec.baseline.
@@ -31,6 +50,10 @@ type BaselineStatus struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
+	// missing is why nothing was copied.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Missing string `json:"missing,omitempty"`
 	// uid is the UID of the LoadTest: another one may have its name now.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63

@@ -32,7 +32,7 @@ import (
 // +kubebuilder:selectablefield:JSONPath=`.status.startTime`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 52",fieldPath=".metadata",message="name must be at most 52 characters, so that the names of the worker pods fit"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.contains('.')",fieldPath=".metadata",message="name must not contain a dot: it is the name of a Job, whose pods have it in their host names"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.baseline) || !has(self.spec.baseline.name) || self.spec.baseline.name != self.metadata.name",fieldPath=".spec.baseline.name",message="name must be the name of another LoadTest"
+// +kubebuilder:validation:XValidation:rule=`self.spec.?baseline.?name.orValue("") != self.metadata.name`,fieldPath=".spec.baseline.name",message="name must be the name of another LoadTest"
 // +kubebuilder:validation:XValidation:rule="has(self.spec.baseline) || has(self.spec.versus) || !has(self.spec.thresholds) || !self.spec.thresholds.exists(t, has(t.maxIncrease) || has(t.maxDecrease))",fieldPath=".spec.baseline",reason="FieldValueRequired",message="baseline or versus must be set when a threshold has maxIncrease or maxDecrease"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.target == oldSelf.spec.target",fieldPath=".spec.target",reason="FieldValueForbidden",message="target cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.requests == oldSelf.spec.requests",fieldPath=".spec.requests",reason="FieldValueForbidden",message="requests cannot change once the run has started; create another LoadTest instead"
@@ -48,6 +48,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.thresholds) ? has(oldSelf.spec.thresholds) && self.spec.thresholds == oldSelf.spec.thresholds : !has(oldSelf.spec.thresholds))",fieldPath=".spec.thresholds",reason="FieldValueForbidden",message="thresholds cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.baseline) ? has(oldSelf.spec.baseline) && self.spec.baseline == oldSelf.spec.baseline : !has(oldSelf.spec.baseline))",fieldPath=".spec.baseline",reason="FieldValueForbidden",message="baseline cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.otherTargets) ? has(oldSelf.spec.otherTargets) && self.spec.otherTargets == oldSelf.spec.otherTargets : !has(oldSelf.spec.otherTargets))",fieldPath=".spec.otherTargets",reason="FieldValueForbidden",message="otherTargets cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.logins) ? has(oldSelf.spec.logins) && self.spec.logins == oldSelf.spec.logins : !has(oldSelf.spec.logins))",fieldPath=".spec.logins",reason="FieldValueForbidden",message="logins cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.versus) ? has(oldSelf.spec.versus) && self.spec.versus == oldSelf.spec.versus : !has(oldSelf.spec.versus))",fieldPath=".spec.versus",reason="FieldValueForbidden",message="versus cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.audits) ? has(oldSelf.spec.audits) && self.spec.audits == oldSelf.spec.audits : !has(oldSelf.spec.audits))",fieldPath=".spec.audits",reason="FieldValueForbidden",message="audits cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.queue) ? has(oldSelf.spec.queue) && self.spec.queue == oldSelf.spec.queue : !has(oldSelf.spec.queue))",fieldPath=".spec.queue",reason="FieldValueForbidden",message="queue cannot change once the run has started; create another LoadTest instead"
@@ -135,6 +136,14 @@ type LoadTestSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=4
 	OtherTargets []OtherTarget `json:"otherTargets,omitempty"`
+
+	// logins are what targets name to log in. Example: [{name: shop, type: Basic, secretName:
+	// loadtest-shop}].
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=4
+	Logins []Login `json:"logins,omitempty"`
 
 	// preflight are questions that each worker asks first: whether the target is the
 	// version and configuration meant, or is healthy. No step begins before every worker
@@ -231,10 +240,10 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(t, !has(t.name) || self.exists_one(o, has(o.name) && o.name == t.name))",message="thresholds must have names that are unique"
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 
-	// baseline is another LoadTest of the same namespace, or the level of a schedule, whose
+	// baseline is another LoadTest of the namespace, or the level of a schedule, whose
 	// figures are copied into this status before the first step. Thresholds with maxIncrease or
 	// maxDecrease bound the difference, step by step. Examples: {name: shortener-v3},
-	// {schedule: nightly}.
+	// {schedule: nightly}, {selector: {app: shop}}.
 	// +optional
 	Baseline *Baseline `json:"baseline,omitempty"`
 

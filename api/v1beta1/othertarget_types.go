@@ -57,13 +57,18 @@ type OtherTarget struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=32
 	Headers []Header `json:"headers,omitempty"`
+
+	// login is one of spec.logins, by name. Absent: none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=24
+	Login string `json:"login,omitempty"`
 }
 
 // Target is the same as the type of spec.target.
 func (o *OtherTarget) Target() *Target {
 	return &Target{
 		URL: o.URL, Service: o.Service, Protocol: o.Protocol, DisableKeepAlive: o.DisableKeepAlive, TLS: o.TLS, Proxy: o.Proxy,
-		Timeout: o.Timeout, Headers: o.Headers,
+		Timeout: o.Timeout, Headers: o.Headers, Login: o.Login,
 	}
 }
 

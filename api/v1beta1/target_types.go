@@ -78,6 +78,11 @@ type Target struct {
 	// +kubebuilder:validation:MaxItems=32
 	Headers []Header `json:"headers,omitempty"`
 
+	// login is one of spec.logins, by name. Absent: none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=24
+	Login string `json:"login,omitempty"`
+
 	// trace sends each request of a step with a trace context, and has the ids of the
 	// slowest and of some failed requests stand in the results. Absent: requests have the
 	// headers alone that are set here. Example: {sampled: 1%}.

@@ -72,6 +72,7 @@ var transitions = []validation{
 		want: []string{frozen("audits"), frozen("baseline"), frozen("versus")},
 	},
 	{name: "other targets", valid: "{}", invalid: "{otherTargets: [{name: a, url: 'http://a'}]}", want: []string{frozen("otherTargets")}},
+	{name: "logins", valid: "{}", invalid: "{logins: [{name: a, type: Basic, secretName: a}]}", want: []string{frozen("logins")}},
 	{name: "audits", valid: "{}", invalid: "{audits: [{name: contract, rateLimit: {capacity: 51, refillPerSecond: '10', clientHeader: X-Forwarded-For}}]}", want: []string{frozen("audits")}},
 	{name: "no audits", valid: "{}", invalid: "{audits: null}", want: []string{frozen("audits")}},
 	{name: "parallelism", valid: "{}", invalid: "{parallelism: 3}", want: []string{frozen("parallelism")}},

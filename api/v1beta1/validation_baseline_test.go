@@ -36,16 +36,32 @@ var baselineValidations = []validation{
 	{name: "decrease of the goodput of a request", valid: "{requests: [{name: health, http: {path: /health}}], baseline: {name: before}, thresholds: [{metric: failureRate, maxIncrease: 10%, requests: [health]}]}",
 		invalid: "{requests: [{name: health, http: {path: /health}}], baseline: {name: before}, thresholds: [{metric: goodput, maxDecrease: 10%, requests: [health]}]}",
 		want:    []string{"spec.thresholds[0].requests: Forbidden: requests must be one request, without types, of a latency, failureRate or rateLimitedRate, with maxIncrease or maxDecrease: a finished LoadTest has no other figures by request"}},
-	{name: "a baseline of both kinds", valid: "{baseline: {schedule: nightly}, thresholds: [{metric: p95, maxIncrease: 10%}]}",
-		invalid: "{baseline: {name: before, schedule: nightly}}",
-		want:    []string{"spec.baseline: Invalid value: exactly one of name and schedule must be set"}},
-	{name: "a baseline of neither kind", valid: "{baseline: {schedule: nightly}}",
-		invalid: "{baseline: {}}",
-		want:    []string{"spec.baseline: Invalid value: exactly one of name and schedule must be set"}},
 	{name: "decrease of the goodput of a type", valid: "{baseline: {name: before}, thresholds: [{metric: failureRate, maxIncrease: 10%, types: [Read]}]}",
 		invalid: "{baseline: {name: before}, thresholds: [{metric: goodput, maxDecrease: 10%, types: [Read]}]}",
 		want:    []string{"spec.thresholds[0].types: Forbidden: types must be one type, of a latency, failureRate or rateLimitedRate, with maxIncrease or maxDecrease: a finished LoadTest has no other figures by type"}},
 }
+
+// selectorValidations are about the kinds of a baseline.
+var selectorValidations = []validation{
+	{name: "name and selector", valid: "{baseline: {selector: {app: shop, example.com/branch: ''}, optional: true}, thresholds: [{metric: p95, maxIncrease: 10%}]}",
+		invalid: "{baseline: {name: before, selector: {app: shop}}}", want: oneKind},
+	{name: "name and schedule", valid: "{baseline: {schedule: nightly}, thresholds: [{metric: p95, maxIncrease: 10%}]}",
+		invalid: "{baseline: {name: before, schedule: nightly}}", want: oneKind},
+	{name: "schedule and selector", valid: "{baseline: {schedule: nightly, optional: true}}",
+		invalid: "{baseline: {schedule: nightly, selector: {app: shop}}}", want: oneKind},
+	{name: "all three", valid: "{baseline: {name: before}}",
+		invalid: "{baseline: {name: before, schedule: nightly, selector: {app: shop}}}", want: oneKind},
+	{name: "none of them", valid: "{baseline: {name: before, optional: true}}",
+		invalid: "{baseline: {optional: true}}", want: oneKind},
+	{name: "a selector of nothing", valid: "{baseline: {selector: {app: shop}}}",
+		invalid: "{baseline: {selector: {}}}",
+		want:    []string{"spec.baseline.selector: Invalid value: 0: spec.baseline.selector in body should have at least 1 properties"}},
+	{name: "a value that no label has", valid: "{baseline: {selector: {app: shop-1.0_a}}}",
+		invalid: "{baseline: {selector: {app: 'a,b=c'}}}",
+		want:    []string{`spec.baseline.selector.app: Invalid value: "a,b=c": spec.baseline.selector.app in body should match '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$'`}},
+}
+
+var oneKind = []string{"spec.baseline: Invalid value: exactly one of name, schedule and selector must be set"}
 
 // TestNoRunIsItsOwnBaseline is apart, as the name is not in the spec.
 func TestNoRunIsItsOwnBaseline(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/history"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 )
@@ -17,22 +18,29 @@ const uncachedPage = 10
 
 // readBaseline reads what the run is compared with.
 func (p *pass) readBaseline(ctx context.Context) (err error) {
-	if name := p.lt.Spec.Baseline.Schedule; name != "" {
-		reader := history.Reader{Cached: p.Client, Uncached: p.Uncached}
-		if !p.Reading.Complete() {
-			reader.Cached, reader.Page = p.Uncached, uncachedPage // the cache lacks most of them
-		}
-		p.seen.Level, err = reader.Level(ctx, p.lt.Namespace, name, &p.lt.Spec)
-		return err
+	b, reader := p.lt.Spec.Baseline, history.Reader{Cached: p.Client, Uncached: p.Uncached}
+	if !p.Reading.Complete() {
+		reader.Cached, reader.Page = p.Uncached, uncachedPage // the cache lacks most of them
 	}
-	p.seen.Baseline, err = p.baseline(ctx, p.lt)
-	return err
+	switch {
+	case b.Schedule != "":
+		p.seen.Level, err = reader.Level(ctx, p.lt.Namespace, b.Schedule, &p.lt.Spec)
+	case b.Selector != nil:
+		p.seen.Baseline, err = reader.Last(ctx, p.lt.Namespace, baseline.Selector(b))
+	default:
+		p.seen.Baseline, err = p.named(ctx, types.NamespacedName{Namespace: p.lt.Namespace, Name: b.Name})
+	}
+	if err != nil {
+		return fmt.Errorf("read spec.baseline: %w", err)
+	}
+	p.seen.BaselineAbsent = p.seen.Baseline == nil && p.seen.Level == nil
+	return nil
 }
 
-// baseline is the LoadTest of spec.baseline, nil if there is none. The cache has no
-// results of what has finished: it is read once more then, whole.
-func (r *Reconciler) baseline(ctx context.Context, lt *v1beta1.LoadTest) (*v1beta1.LoadTest, error) {
-	name, found := types.NamespacedName{Namespace: lt.Namespace, Name: lt.Spec.Baseline.Name}, &v1beta1.LoadTest{}
+// named is the LoadTest of a name, nil if there is none. The cache has no results of what has
+// finished: it is read once more then, whole.
+func (r *Reconciler) named(ctx context.Context, name types.NamespacedName) (*v1beta1.LoadTest, error) {
+	found := &v1beta1.LoadTest{}
 	err := r.Client.Get(ctx, name, found)
 	if err == nil && lifecycle.Finished(found) || apierrors.IsNotFound(err) && !r.Reading.Complete() {
 		found = &v1beta1.LoadTest{}
@@ -42,7 +50,7 @@ func (r *Reconciler) baseline(ctx context.Context, lt *v1beta1.LoadTest) (*v1bet
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("get LoadTest of spec.baseline: %w", err)
+		return nil, fmt.Errorf("get LoadTest %s: %w", name.Name, err)
 	}
 	return found, nil
 }

@@ -1,12 +1,14 @@
 package loadtest_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -71,6 +73,66 @@ func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 	}
 }
 
+// Of the LoadTests that passed and have the labels, the last to finish is read: none of another
+// namespace, or that failed, runs, is being deleted, or is the run itself. The cache has the labels of none of them.
+func TestLastThatPassedIsRead(t *testing.T) {
+	t.Parallel()
+	direct, kept, lt := apiserver.Client(t), cached(t), hello(t)
+	lt.Labels, lt.Spec.Baseline = map[string]string{"app": "shop"}, &v1beta1.Baseline{Selector: map[string]v1beta1.LabelValue{"app": "shop"}}
+	if err := direct.Update(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	other := apiserver.Namespace(t)
+	for _, run := range []struct {
+		namespace, name, app string
+		verdict              v1beta1.Verdict
+		minute               int
+	}{
+		{lt.Namespace, "first", "shop", v1beta1.VerdictPassed, 1},
+		{lt.Namespace, "second", "shop", v1beta1.VerdictPassed, 2}, // the one to read
+		{lt.Namespace, "a-third", "shop", v1beta1.VerdictFailed, 3},
+		{lt.Namespace, "fourth", "cart", v1beta1.VerdictPassed, 4},
+		{lt.Namespace, "fifth", "shop", "", 5},
+		{lt.Namespace, "sixth", "shop", v1beta1.VerdictPassed, 6}, // deleted below
+		{other, "seventh", "shop", v1beta1.VerdictPassed, 7},
+	} {
+		created := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: run.namespace, Name: run.name, Labels: map[string]string{"app": run.app}}, Spec: *lt.Spec.DeepCopy()}
+		created.Spec.Baseline = nil
+		if run.name == "sixth" {
+			created.Finalizers = []string{"example.com/held"}
+		}
+		if err := direct.Create(t.Context(), created); err != nil {
+			t.Fatal(err)
+		}
+		if run.verdict == "" {
+			continue
+		}
+		finishAs(t, created, run.verdict, created.CreationTimestamp.Add(time.Duration(run.minute)*time.Minute))
+		if run.name == "sixth" {
+			if err := direct.Delete(t.Context(), created); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { release(t, created) })
+		}
+	}
+	r := newFixture(t, kept)
+	r.readPastCache(unhurried{direct})
+	cachedAs(t, kept, lt, &v1beta1.LoadTest{})
+	r.mustPass(lt)
+	if copied := lt.Status.Baseline; copied == nil || copied.Name != "second" || len(copied.Steps) != 1 {
+		t.Errorf("copied %+v of %+v", copied, lt.Status.Conditions)
+	}
+}
+
+// release lets the API server remove a LoadTest.
+func release(t *testing.T, lt *v1beta1.LoadTest) {
+	t.Helper()
+	released := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: lt.Namespace, Name: lt.Name}}
+	if err := apiserver.Client(t).Patch(context.Background(), released, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"finalizers": null}}`))); err != nil {
+		t.Error(err)
+	}
+}
+
 // The level of a schedule is read from its LoadTests, of whose results the cache has none.
 func TestLevelIsReadBeforeTheRunBegins(t *testing.T) {
 	t.Parallel()
@@ -105,9 +167,15 @@ func TestLevelIsReadBeforeTheRunBegins(t *testing.T) {
 // finish stores a LoadTest as one that passed.
 func finish(t *testing.T, lt *v1beta1.LoadTest) {
 	t.Helper()
-	now := metav1.NewTime(lt.CreationTimestamp.Time)
+	finishAs(t, lt, v1beta1.VerdictPassed, lt.CreationTimestamp.Time)
+}
+
+// finishAs stores a LoadTest that finished at a time.
+func finishAs(t *testing.T, lt *v1beta1.LoadTest, verdict v1beta1.Verdict, at time.Time) {
+	t.Helper()
+	now := metav1.NewTime(at)
 	lt.Status = v1beta1.LoadTestStatus{
-		ObservedGeneration: lt.Generation, StartTime: &now, CompletionTime: &now, Verdict: v1beta1.VerdictPassed,
+		ObservedGeneration: lt.Generation, StartTime: &now, CompletionTime: &now, Verdict: verdict,
 		Phase: v1beta1.PhaseFinished, Workers: v1beta1.WorkerCounts{Desired: 2}, Steps: plan.Steps(&lt.Spec),
 		Conditions: []metav1.Condition{{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue, Reason: "Passed", LastTransitionTime: now}},
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -14,11 +15,10 @@ import (
 
 // The baseline of a run that has begun may be among what is not in the cache yet.
 func TestBaselineIsReadPastTheCacheWhileItLacksMuch(t *testing.T) {
-	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{Baseline: &v1beta1.Baseline{Name: "before"}}}
 	r := &Reconciler{Client: empty{}, Uncached: stored{}}
 	for want, reading := range map[string]*firstread.Reading{"before": firstread.New(1), "": nil} {
 		r.Reading = reading
-		got, err := r.baseline(t.Context(), lt)
+		got, err := r.named(t.Context(), types.NamespacedName{Name: "before"})
 		must.Succeed(t, err)
 		if (got != nil) != (want != "") || got != nil && got.Name != want {
 			t.Errorf("complete %t: the baseline is %v, want %q", reading.Complete(), got, want)

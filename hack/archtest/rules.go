@@ -54,12 +54,12 @@ var rules = []rule{
 		forbid:  tools,
 	},
 	{
-		because: "the command line reads objects: what a run does stands in them, and is not planned or judged again but by what runs it on this machine; what a schedule starts, the operator's own code makes",
+		because: "the command line reads objects: what a run does stands in them, and is not planned or judged again but by what runs it on this machine; what a schedule starts, and which runs sent the same traffic, the operator's own code says",
 		of:      []string{"cmd/..."},
 		except:  []string{"cmd", "cmd/kubectl-loadtest/local", "cmd/kubectl-loadtest/serve", "cmd/kubectl-loadtest/preview", "cmd/kubectl-loadtest/services", "cmd/kubectl-loadtest/templates"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1beta1", "api/config/v1alpha1", "controllers/judge/changepoint", "controllers/judge/metric", "controllers/judge/rungs", "controllers/judge/statistics", "controllers/loadtest/history", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
+		allow:   []string{"api/v1beta1", "api/config/v1alpha1", "controllers/judge/changepoint", "controllers/judge/metric", "controllers/judge/rungs", "controllers/judge/statistics", "controllers/loadtest/baseline", "controllers/loadtest/history", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
 	},
 	{
 		because: "what is shown of a plan before it runs is the operator's first decision about it, and no plan of another expansion",

@@ -21,6 +21,7 @@ Usage:
   images build [--out DIR] [--install] [--fresh] [NAME...]
   images list
   images push --registry HOST/PATH --version VERSION [--key FILE] [NAME...]
+  images release --version VERSION [--registry HOST/PATH] [--out DIR] [--key FILE]
   images kafka [--install] [lock]
   images deps [--install] [ecosystem]
 
@@ -39,6 +40,13 @@ it as SPDX. With --key all of it is signed, as cosign verify --key PUBLIC reads 
 is a private key of cosign generate-key-pair, whose password is in COSIGN_PASSWORD, or
 another of ECDSA in PEM. Credentials are those of docker login. Plain HTTP is spoken to
 a registry on this machine only.
+
+release writes all files of a release into a folder, bin/release/VERSION without --out, and
+pushes nothing: the images as OCI archives for both architectures, what is inside them as
+SPDX, the chart as push makes it, the definitions as crds.yaml, the plugin's archives for
+Linux and macOS, krew's manifest, notes.md from CHANGELOG.md, SHA256SUMS and, with --key,
+its signature. The registry is where the chart takes the images from, ghcr.io/loadtest-dev
+without the flag. The tree must be committed: the same commit gives the same files.
 
 kafka fetches Kafka's jars with Maven, unless they are there with the digests
 that are recorded in the repository, and prints the folder that has them in
@@ -75,7 +83,7 @@ func main() {
 // it.
 func run(ctx context.Context, args []string, w, progress io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("which command? build, list, push, kafka or deps; --help explains them")
+		return errors.New("which command? build, list, push, release, kafka or deps; --help explains them")
 	}
 	switch args[0] {
 	case "build":
@@ -84,6 +92,8 @@ func run(ctx context.Context, args []string, w, progress io.Writer) error {
 		return list(w)
 	case "push":
 		return pushCommand(ctx, args[1:], w)
+	case "release":
+		return releaseCommand(ctx, args[1:], w)
 	case "kafka":
 		return kafkaCommand(ctx, args[1:], w, progress)
 	case "deps":
@@ -92,7 +102,7 @@ func run(ctx context.Context, args []string, w, progress io.Writer) error {
 		_, err := io.WriteString(w, usage)
 		return err
 	}
-	return fmt.Errorf("unknown command %q: the commands are build, list, push, kafka and deps; --help explains them", args[0])
+	return fmt.Errorf("unknown command %q: the commands are build, list, push, release, kafka and deps; --help explains them", args[0])
 }
 
 func buildCommand(ctx context.Context, args []string, w io.Writer) error {

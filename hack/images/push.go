@@ -45,9 +45,13 @@ func pushCommand(ctx context.Context, args []string, w io.Writer) error {
 	if err := to.Validate(); err != nil {
 		return err
 	}
-	sign, err := signer(*keyFile)
+	key, err := readKey(*keyFile)
 	if err != nil {
 		return err
+	}
+	sign := func(context.Context, release.Pushed) error { return nil }
+	if key != nil {
+		sign = key.Sign
 	}
 	names := flags.Args()
 	if len(names) == 0 {
@@ -71,9 +75,12 @@ func pushCommand(ctx context.Context, args []string, w io.Writer) error {
 	return b.push(ctx, root, to, images, sign)
 }
 
+// revision are the arguments of git that print the commit, and -dirty behind it if the tree is another.
+var revision = []string{"describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"}
+
 // describe notes the commit, and its time.
 func describe(ctx context.Context, root string, r *release.Release) error {
-	commit, err := git(ctx, root, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+	commit, err := git(ctx, root, revision...)
 	if err != nil {
 		return err
 	}
@@ -96,20 +103,20 @@ func git(ctx context.Context, root string, args ...string) (string, error) {
 	return strings.TrimSpace(string(output)), nil
 }
 
-// signer signs with the key of a file, or not at all without one.
-func signer(keyFile string) (func(context.Context, release.Pushed) error, error) {
-	if keyFile == "" {
-		return func(context.Context, release.Pushed) error { return nil }, nil
+// readKey reads the key of a file; nil without one.
+func readKey(file string) (*release.Key, error) {
+	if file == "" {
+		return nil, nil
 	}
-	text, err := os.ReadFile(keyFile)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("--key: %w", err)
 	}
 	key, err := release.ReadKey(text, []byte(os.Getenv("COSIGN_PASSWORD")))
 	if err != nil {
-		return nil, fmt.Errorf("--key %s: %w", keyFile, err)
+		return nil, fmt.Errorf("--key %s: %w", file, err)
 	}
-	return key.Sign, nil
+	return &key, nil
 }
 
 // push pushes the images, each for all platforms and with what is inside it, and the chart last:
@@ -149,15 +156,7 @@ func (b *builder) push(ctx context.Context, root string, to release.Release, ima
 
 // pushImage pushes an image, and its SBOM, and signs both.
 func (b *builder) pushImage(ctx context.Context, to release.Release, image recipe.Image, sign func(context.Context, release.Pushed) error) (release.Pushed, error) {
-	var platforms []v1.Image
-	for _, architecture := range release.Platforms {
-		built, err := b.goImage(ctx, *image.Go, architecture)
-		if err != nil {
-			return release.Pushed{}, fmt.Errorf("build %s for %s: %w", image.Name, architecture, err)
-		}
-		platforms = append(platforms, built)
-	}
-	index, err := to.Index(image.Name, platforms)
+	index, err := b.index(ctx, to, image)
 	if err != nil {
 		return release.Pushed{}, err
 	}
@@ -176,6 +175,19 @@ func (b *builder) pushImage(ctx context.Context, to release.Release, image recip
 	}
 	fmt.Fprintf(b.w, "  its SBOM: %s\n", sbom)
 	return pushed, errors.Join(sign(ctx, pushed), sign(ctx, sbom))
+}
+
+// index builds an image for all platforms.
+func (b *builder) index(ctx context.Context, to release.Release, image recipe.Image) (v1.ImageIndex, error) {
+	var platforms []v1.Image
+	for _, architecture := range release.Platforms {
+		built, err := b.goImage(ctx, *image.Go, architecture)
+		if err != nil {
+			return nil, fmt.Errorf("build %s for %s: %w", image.Name, architecture, err)
+		}
+		platforms = append(platforms, built)
+	}
+	return to.Index(image.Name, platforms)
 }
 
 // describeContents are the SBOMs of the images of an index, in their order, as syft finds them.

@@ -73,8 +73,8 @@ type Assembly struct {
 	// the steps that are sent to the latter.
 	sides     []*side
 	toControl map[int32]bool
-
-	targets int32
+	targets   int32
+	renewing  renewing // of tokens
 }
 
 // New assembles what carries an assignment out, and checks all that can be
@@ -109,6 +109,7 @@ func New(ctx context.Context, a *workerv1.Assignment, c Config, notReady func(er
 		err = &Refusal{workerv1.ReasonInvalidSpec, err}
 	}
 	if err != nil {
+		x.renewing.end()
 		return nil, err
 	}
 	return x, nil
@@ -124,18 +125,26 @@ func (x *Assembly) assemble(ctx context.Context, a *workerv1.Assignment, c Confi
 		c.Access = access
 	}
 	first, _ := x.StepAfter(-1)
+	known, err := newLogins(a, c)
+	if err != nil {
+		return err
+	}
+	if err := known.obtain(ctx, notReady); err != nil {
+		return err
+	}
+	x.renewing.start(known)
 	for i, each := range assignmentsOf(a) {
 		if c.policy, c.otherPolicies = &c.Access.target, c.Access.others; i > 0 {
 			c.policy = &c.Access.control
 		}
-		descriptors, err := describe(ctx, each, c, notReady)
+		descriptors, err := describe(ctx, each, c, known, notReady)
 		if err != nil && a.GetControl() != nil {
 			return of(each.GetTarget(), err)
 		}
 		if err != nil {
 			return err
 		}
-		s, err := newSide(each, c, descriptors, connections, first)
+		s, err := newSide(each, c, &services{each.GetTarget(), descriptors, known}, connections, first)
 		if err != nil {
 			return err
 		}
@@ -153,8 +162,10 @@ func (x *Assembly) Runner(step attack.StepShare) *attack.Runner {
 	return x.sides[0].runner
 }
 
-// Close closes all connections.
+// Close closes all connections, and ends what renews tokens. It is called also of an assembly
+// that could not be prepared.
 func (x *Assembly) Close() {
+	x.renewing.end()
 	for _, s := range x.sides {
 		s.runner.Close()
 	}

@@ -18,6 +18,7 @@ import (
 type services struct {
 	target      *workerv1.Target
 	descriptors *message.Descriptors // nil: there are no calls that need any
+	logins      logins
 }
 
 // addCalls makes calls of the requests of a list that are some. field says where the spec

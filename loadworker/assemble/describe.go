@@ -29,7 +29,7 @@ const (
 // describe returns the descriptors by which the calls of an assignment are encoded: those
 // that are given, or those that the target sends. nil: no call needs any. It waits for a
 // target that is out of reach.
-func describe(ctx context.Context, a *workerv1.Assignment, c Config, notReady func(error)) (*message.Descriptors, error) {
+func describe(ctx context.Context, a *workerv1.Assignment, c Config, l logins, notReady func(error)) (*message.Descriptors, error) {
 	// Calls that cannot be sent are refused with their field when they are added.
 	if len(describedCalls(a)) == 0 || checkCalls(a.GetTarget()) != nil {
 		return nil, nil
@@ -37,7 +37,7 @@ func describe(ctx context.Context, a *workerv1.Assignment, c Config, notReady fu
 	if file := a.GetTarget().GetDescriptorsFile(); file != "" {
 		return readDescriptors(file)
 	}
-	r, err := newReflected(a, c)
+	r, err := newReflected(a, c, l)
 	if err != nil {
 		return nil, fmt.Errorf("target.grpc: %w", err)
 	}
@@ -58,7 +58,7 @@ type reflected struct {
 	descriptors *message.Descriptors // nil: none came yet
 }
 
-func newReflected(a *workerv1.Assignment, c Config) (*reflected, error) {
+func newReflected(a *workerv1.Assignment, c Config, l logins) (*reflected, error) {
 	r := &reflected{target: a.GetTarget()}
 	for _, c := range describedCalls(a) {
 		if service, _, ok := strings.Cut(c.GetMethod(), "/"); ok && !slices.Contains(r.services, service) {
@@ -74,7 +74,7 @@ func newReflected(a *workerv1.Assignment, c Config) (*reflected, error) {
 		Dial:   func(ctx context.Context) (net.Conn, error) { return r.dialer.Dial(dial.Probing(ctx)) },
 		Secure: r.dialer.Target().TLS, Authority: r.dialer.Target().Host, Agent: agent(c),
 	}
-	sent, err := reflectionHeaders(a)
+	sent, err := reflectionHeaders(a, l)
 	if err != nil {
 		return nil, err
 	}
@@ -89,10 +89,10 @@ func newReflected(a *workerv1.Assignment, c Config) (*reflected, error) {
 }
 
 // reflectionHeaders renders the headers of the target, as those of a preflight are rendered.
-func reflectionHeaders(a *workerv1.Assignment) (*source.Buffer, error) {
+func reflectionHeaders(a *workerv1.Assignment, l logins) (*source.Buffer, error) {
 	question, err := toRequest(&workerv1.Request{
 		Name: "reflection", Method: http.MethodPost, Path: "/", Weight: 1, Headers: a.GetTarget().GetReflectionHeaders(),
-	})
+	}, l, a.GetTarget())
 	if err != nil {
 		return nil, err
 	}

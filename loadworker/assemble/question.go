@@ -56,7 +56,7 @@ func newQuestions(a *workerv1.Assignment, requests []*workerv1.Request, s *servi
 	named := func(i int) string { return fmt.Sprintf("%s %q", field(i), requests[i].GetName()) }
 	var errs []error
 	for i, q := range requests {
-		question, err := toRequest(q)
+		question, err := toRequest(q, s.logins, a.GetTarget())
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", named(i), err))
 		}

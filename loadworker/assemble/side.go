@@ -46,11 +46,11 @@ func assignmentsOf(a *workerv1.Assignment) []*workerv1.Assignment {
 	return []*workerv1.Assignment{a, of}
 }
 
-// newSide makes what sends to the target of an assignment, by the descriptors of its
-// services, over at most so many connections. first is the first step.
-func newSide(a *workerv1.Assignment, c Config, d *message.Descriptors, connections int, first attack.StepShare) (*side, error) {
-	s := &side{target: a.GetTarget(), descriptors: d}
-	requests, err := newRequestSource(a, d, c.Limits.Memory)
+// newSide makes what sends to the target of an assignment, by what is known of its services, over
+// at most so many connections. first is the first step.
+func newSide(a *workerv1.Assignment, c Config, of *services, connections int, first attack.StepShare) (*side, error) {
+	s := &side{target: a.GetTarget(), descriptors: of.descriptors}
+	requests, err := newRequestSource(a, of, c.Limits.Memory)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 )
 
@@ -35,8 +34,8 @@ func (t *requestSource) takesCaptured() bool {
 
 // newRequestSource compiles the requests, and reads the files that they name. A file
 // may be secret: errors name the file, never its text. memory is the process's, in bytes; 0: unknown.
-func newRequestSource(a *workerv1.Assignment, d *message.Descriptors, memory int64) (*requestSource, error) {
-	t := &requestSource{services: &services{a.GetTarget(), d}}
+func newRequestSource(a *workerv1.Assignment, s *services, memory int64) (*requestSource, error) {
+	t := &requestSource{services: s}
 	c := source.Config{
 		ClientHeader: a.GetClientHeader(), Seed: a.GetSeed(), Workers: a.GetWorkers(),
 		Secure: isSecure(a.GetTarget()), Traced: a.GetTarget().GetTraceSampled() > 0,
@@ -65,9 +64,13 @@ func newRequestSource(a *workerv1.Assignment, d *message.Descriptors, memory int
 	}
 	var errs []error
 	for _, r := range a.GetRequests() {
-		request, err := toRequest(r)
+		to, err := targetOf(r, a)
+		var request source.Request
 		if err == nil {
-			err = setTarget(&request, r, a)
+			request, err = toRequest(r, s.logins, to)
+		}
+		if n := int(r.GetTarget()); n > 0 {
+			request.Target, request.Secure = n, isSecure(to)
 		}
 		if err == nil && r.GetTargetsFile() != "" {
 			request.Targets, err = readTargets(r, a.GetTarget())
@@ -93,7 +96,8 @@ const (
 	maxHeaderFile = 64 << 10
 )
 
-func toRequest(r *workerv1.Request) (source.Request, error) {
+// toRequest makes a request for a target.
+func toRequest(r *workerv1.Request, l logins, to *workerv1.Target) (source.Request, error) {
 	out := source.Request{
 		Name: r.GetName(), Weight: r.GetWeight(), Method: r.GetMethod(), Path: r.GetPath(), Body: string(r.GetBody()),
 		Timeout: time.Duration(r.GetTimeoutNanos()), Follow: int(r.GetFollowRedirects()),
@@ -116,7 +120,12 @@ func toRequest(r *workerv1.Request) (source.Request, error) {
 	}
 	for _, h := range r.GetHeaders() {
 		header := source.Header{Name: h.GetName(), Value: h.GetValue()}
-		if h.GetValueFile() != "" {
+		if h.GetLogin() != 0 {
+			var err error
+			if header, err = l.header(h, to); err != nil {
+				return out, fmt.Errorf("header %q: %w", h.GetName(), err)
+			}
+		} else if h.GetValueFile() != "" {
 			value, err := readFile(h.GetValueFile(), maxHeaderFile)
 			if err != nil {
 				return out, fmt.Errorf("header %q: %w", h.GetName(), err)
@@ -142,16 +151,16 @@ func setForm(out *source.Request, fields []*workerv1.FormField) {
 	}
 }
 
-// setTarget names the target of a request, which is there if the operator made the assignment.
-func setTarget(out *source.Request, r *workerv1.Request, a *workerv1.Assignment) error {
+// targetOf is the target of a request, which is there if the operator made the assignment.
+func targetOf(r *workerv1.Request, a *workerv1.Assignment) (*workerv1.Target, error) {
 	n := int(r.GetTarget())
-	if n < 0 || n > len(a.GetOtherTargets()) {
-		return fmt.Errorf("target: there is no target %d among %d others", n, len(a.GetOtherTargets()))
+	switch {
+	case n < 0 || n > len(a.GetOtherTargets()):
+		return nil, fmt.Errorf("target: there is no target %d among %d others", n, len(a.GetOtherTargets()))
+	case n > 0:
+		return a.GetOtherTargets()[n-1], nil
 	}
-	if n > 0 {
-		out.Target, out.Secure = n, isSecure(a.GetOtherTargets()[n-1])
-	}
-	return nil
+	return a.GetTarget(), nil
 }
 
 func readFile(path string, limit int64) (string, error) {

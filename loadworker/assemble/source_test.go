@@ -15,7 +15,7 @@ import (
 // render is the first request of an assignment as one of its workers sends it.
 func render(t *testing.T, a *workerv1.Assignment, v source.Vars) *transport.Request {
 	t.Helper()
-	requests, err := newRequestSource(a, nil, 0)
+	requests, err := newRequestSource(a, &services{target: a.GetTarget()}, 0)
 	must.Succeed(t, err)
 	var b source.Buffer
 	requests.source.Render(&b, 0, v)
@@ -78,7 +78,7 @@ func TestSourceExpects(t *testing.T) {
 	a := workertest.Assignment("http://x")
 	a.Requests[0].ExpectedStatus, a.Requests[0].MaxBodyBytes = []int32{201}, 20
 	a.Requests[0].ExpectedJson = []*workerv1.ExpectedValue{{Path: ".a", Equals: "b"}}
-	requests, err := newRequestSource(a, nil, 0)
+	requests, err := newRequestSource(a, &services{target: a.GetTarget()}, 0)
 	must.Succeed(t, err)
 	for _, tt := range []struct {
 		status     int
@@ -175,7 +175,7 @@ func TestSourceRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := workertest.Assignment("http://x")
 			tt.change(a)
-			_, err := newRequestSource(a, nil, 0)
+			_, err := newRequestSource(a, &services{target: a.GetTarget()}, 0)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("newRequestSource = %v, want …%s…", err, tt.want)
 			}
@@ -191,7 +191,7 @@ func TestCapturedColumnsAreKnown(t *testing.T) {
 	a := workertest.Assignment("http://x")
 	a.Requests[0].Path = "/${code}"
 	a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Capture: map[string]string{"code": ".code", "id": ".id"}}}
-	requests, err := newRequestSource(a, nil, 0)
+	requests, err := newRequestSource(a, &services{target: a.GetTarget()}, 0)
 	must.Succeed(t, err)
 	must.Succeed(t, requests.captured.Add([]string{"abc", "1"}))
 	var b source.Buffer

@@ -123,6 +123,9 @@ func (x *Execution) judge(h *hit, r *transport.Response, err error, now time.Dur
 	if !res.expected {
 		x.sample(h, res.outcome, func() string {
 			said := fmt.Sprintf("request %q: status %s", x.source.Name(h.request), source.StatusText(r.Status))
+			if problem := x.source.Problem(h.request); problem != "" {
+				said += "; " + problem
+			}
 			if h.notFollowed != nil {
 				said += ": " + x.message(h.notFollowed)
 			}

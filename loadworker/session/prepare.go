@@ -31,7 +31,9 @@ func prepare(ctx context.Context, a *workerv1.Assignment, c assemble.Config, cha
 	notReady := func(err error) { send(preparation{notReady: err, exposed: a.GetExposeResponses()}) }
 	assembly, err := assemble.New(ctx, a, c, notReady)
 	if err == nil {
-		err = assembly.Prepare(ctx, notReady)
+		if err = assembly.Prepare(ctx, notReady); err != nil {
+			assembly.Close()
+		}
 	}
 	if err != nil {
 		notReady(err)

@@ -33,6 +33,7 @@ func (s *Source) Render(b *Buffer, index int, v Vars) {
 	switch {
 	case r.targets != nil:
 		b.renderTarget(r, v)
+		b.sign(r, v)
 		return
 	case r.call != nil:
 		b.renderCall(r, v)
@@ -44,6 +45,14 @@ func (s *Source) Render(b *Buffer, index int, v Vars) {
 	b.renderHeaders(r, v, 0)
 	if v.Redirect != nil {
 		v.Redirect.apply(&b.Request)
+	}
+	b.sign(r, v)
+}
+
+// sign signs what was rendered, unless it goes to another target than the one of the login.
+func (b *Buffer) sign(r *request, v Vars) {
+	if r.signer != nil && (v.Redirect == nil || !v.Redirect.abroad) {
+		r.signer.Sign(&b.Request)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
 // Request is one request of the mix; Path, the header values and Body are
@@ -44,6 +46,30 @@ type Request struct {
 type Header struct {
 	Name, Value string
 	Literal     bool
+	// Credential makes the value instead; nil: there is none.
+	Credential Credential
+	// Signer makes the value instead, and others beside it, from the rendered request; nil: there
+	// is none.
+	Signer Signer
+}
+
+// Credential is a header's value that changes during a run. It is safe for concurrent use.
+type Credential interface {
+	// Append appends the value of this moment.
+	Append(dst []byte) []byte
+	problem
+}
+
+// Signer signs requests. It is safe for concurrent use.
+type Signer interface {
+	// Sign adds headers to a request that is rendered, and may replace its query.
+	Sign(r *transport.Request)
+	problem
+}
+
+type problem interface {
+	// Problem says why requests may be refused; "": they should not.
+	Problem() string
 }
 
 // request is a compiled Request.
@@ -66,6 +92,8 @@ type request struct {
 	timeout    time.Duration
 	target     int
 	secure     bool
+	login      problem // nil: no header has a credential, and there is no signer
+	signer     Signer  // nil: there is none
 	follow     int
 	fields     []string // of a response, which are kept
 }
@@ -162,6 +190,10 @@ func (c compiler) compileTargets(r Request, out request) (request, error) {
 // compileRest compiles what all requests have.
 func (c compiler) compileRest(r Request, out request) (request, error) {
 	for _, h := range r.Headers {
+		if h.Signer != nil {
+			out.login, out.signer = h.Signer, h.Signer
+			continue
+		}
 		compiled, err := c.header(&out, h)
 		if err != nil {
 			return out, fmt.Errorf("header %q: %w", h.Name, err)
@@ -189,6 +221,11 @@ func (c compiler) header(r *request, h Header) (header, error) {
 	}
 	if out.name == "Content-Length" || out.name == "Transfer-Encoding" {
 		return out, errors.New("follows from the body; leave it out")
+	}
+	if h.Credential != nil {
+		r.login = h.Credential
+		out.value = &Template{parts: []part{{kind: credential, credential: h.Credential}}}
+		return out, nil
 	}
 	if h.Literal {
 		out.value = literal(h.Value)

@@ -129,6 +129,15 @@ func (s *Source) Len() int { return len(s.requests) }
 // Name returns the name of a request.
 func (s *Source) Name(request int) string { return s.requests[request].name }
 
+// Problem says why a request may be refused that the target would take otherwise; "": nothing
+// is known of any.
+func (s *Source) Problem(request int) string {
+	if l := s.requests[request].login; l != nil {
+		return l.Problem()
+	}
+	return ""
+}
+
 // Timeout returns the timeout of a request whose target has another.
 func (s *Source) Timeout(request int, target time.Duration) time.Duration {
 	return cmp.Or(s.requests[request].timeout, target)

@@ -46,7 +46,9 @@ type part struct {
 	from    int64  // of a random integer
 	span    uint64 // the number of its values
 	column  column
-	encoded bool // the value is percent-encoded
+	// credential is what appends a value that changes.
+	credential Credential
+	encoded    bool // the value is percent-encoded
 }
 
 // column is the column of a table that a variable names, or a captured value.
@@ -67,6 +69,7 @@ const (
 	random
 	data
 	captured
+	credential
 )
 
 // variables are those that need no data, except ${rand:a-b}.
@@ -259,6 +262,8 @@ func (p *part) appendValue(dst []byte, v Vars, r *Random, rows []int) []byte {
 		return strconv.AppendInt(dst, p.from+int64(r.below(p.span)), 10)
 	case data:
 		return append(dst, p.column.table.cell(rows[p.column.slot], p.column.index)...)
+	case credential:
+		return p.credential.Append(dst)
 	case captured:
 		return append(dst, v.Captured[p.column.slot]...)
 	}

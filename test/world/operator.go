@@ -348,6 +348,7 @@ func (o *operator) observe() lifecycle.Observed {
 	seen.Step = o.report(len(o.world.api.lt.Spec.Requests), len(o.world.api.lt.Spec.Journeys))
 	if lifecycle.NeedsBaseline(o.cache.lt) {
 		seen.Baseline = o.cache.baseline
+		seen.BaselineAbsent = seen.Baseline == nil
 	}
 	start := o.directive.Start
 	seen.Undirected = start == nil || start.Step != o.cache.lt.Status.CurrentStep

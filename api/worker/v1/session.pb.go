@@ -914,6 +914,8 @@ type Assignment struct {
 	Driver Driver `protobuf:"varint,21,opt,name=driver,proto3,enum=loadtest.worker.v1.Driver" json:"driver,omitempty"`
 	// other_targets are those of requests that go neither to target nor to the control.
 	OtherTargets []*Target `protobuf:"bytes,70,rep,name=other_targets,json=otherTargets,proto3" json:"other_targets,omitempty"`
+	// logins are how requests log in.
+	Logins []*Login `protobuf:"bytes,80,rep,name=logins,proto3" json:"logins,omitempty"`
 	// control is the second target, with which target is compared; absent: there is none.
 	Control *Control `protobuf:"bytes,31,opt,name=control,proto3" json:"control,omitempty"`
 	// journeys take part in the mix, beside requests. They are for users, not for arrivals.
@@ -1076,6 +1078,13 @@ func (x *Assignment) GetDriver() Driver {
 func (x *Assignment) GetOtherTargets() []*Target {
 	if x != nil {
 		return x.OtherTargets
+	}
+	return nil
+}
+
+func (x *Assignment) GetLogins() []*Login {
+	if x != nil {
+		return x.Logins
 	}
 	return nil
 }
@@ -2376,7 +2385,11 @@ type Header struct {
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Value string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
 	// value_file holds what follows value, which is then no template either.
-	ValueFile     string `protobuf:"bytes,3,opt,name=value_file,json=valueFile,proto3" json:"value_file,omitempty"`
+	ValueFile string `protobuf:"bytes,3,opt,name=value_file,json=valueFile,proto3" json:"value_file,omitempty"`
+	// login is which of Assignment.logins makes the value, and signs the request if it does, from 1; 0: none. value_file is a
+	// name of no file then, so that a worker that does not know this field refuses the request
+	// and does not send it without a login.
+	Login         int32 `protobuf:"varint,4,opt,name=login,proto3" json:"login,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2432,6 +2445,274 @@ func (x *Header) GetValueFile() string {
 	return ""
 }
 
+func (x *Header) GetLogin() int32 {
+	if x != nil {
+		return x.Login
+	}
+	return 0
+}
+
+// Login names files that the kubelet mounts into the worker: of a name and a password, of a
+// bearer token, of what obtains one, or of what signs requests.
+type Login struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// name is what messages call it.
+	Name          string  `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	UsernameFile  string  `protobuf:"bytes,2,opt,name=username_file,json=usernameFile,proto3" json:"username_file,omitempty"`
+	PasswordFile  string  `protobuf:"bytes,3,opt,name=password_file,json=passwordFile,proto3" json:"password_file,omitempty"`
+	TokenFile     string  `protobuf:"bytes,4,opt,name=token_file,json=tokenFile,proto3" json:"token_file,omitempty"`
+	Oauth2        *OAuth2 `protobuf:"bytes,5,opt,name=oauth2,proto3" json:"oauth2,omitempty"`
+	Aws           *AWS    `protobuf:"bytes,6,opt,name=aws,proto3" json:"aws,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Login) Reset() {
+	*x = Login{}
+	mi := &file_worker_v1_session_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Login) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Login) ProtoMessage() {}
+
+func (x *Login) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Login.ProtoReflect.Descriptor instead.
+func (*Login) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *Login) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Login) GetUsernameFile() string {
+	if x != nil {
+		return x.UsernameFile
+	}
+	return ""
+}
+
+func (x *Login) GetPasswordFile() string {
+	if x != nil {
+		return x.PasswordFile
+	}
+	return ""
+}
+
+func (x *Login) GetTokenFile() string {
+	if x != nil {
+		return x.TokenFile
+	}
+	return ""
+}
+
+func (x *Login) GetOauth2() *OAuth2 {
+	if x != nil {
+		return x.Oauth2
+	}
+	return nil
+}
+
+func (x *Login) GetAws() *AWS {
+	if x != nil {
+		return x.Aws
+	}
+	return nil
+}
+
+// AWS is how a worker signs requests (AWS Signature Version 4).
+type AWS struct {
+	state               protoimpl.MessageState `protogen:"open.v1"`
+	AccessKeyIdFile     string                 `protobuf:"bytes,1,opt,name=access_key_id_file,json=accessKeyIdFile,proto3" json:"access_key_id_file,omitempty"`
+	SecretAccessKeyFile string                 `protobuf:"bytes,2,opt,name=secret_access_key_file,json=secretAccessKeyFile,proto3" json:"secret_access_key_file,omitempty"`
+	// session_token_file has the token of temporary credentials; empty: they are none.
+	SessionTokenFile string `protobuf:"bytes,3,opt,name=session_token_file,json=sessionTokenFile,proto3" json:"session_token_file,omitempty"`
+	Region           string `protobuf:"bytes,4,opt,name=region,proto3" json:"region,omitempty"`
+	Service          string `protobuf:"bytes,5,opt,name=service,proto3" json:"service,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *AWS) Reset() {
+	*x = AWS{}
+	mi := &file_worker_v1_session_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AWS) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AWS) ProtoMessage() {}
+
+func (x *AWS) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AWS.ProtoReflect.Descriptor instead.
+func (*AWS) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *AWS) GetAccessKeyIdFile() string {
+	if x != nil {
+		return x.AccessKeyIdFile
+	}
+	return ""
+}
+
+func (x *AWS) GetSecretAccessKeyFile() string {
+	if x != nil {
+		return x.SecretAccessKeyFile
+	}
+	return ""
+}
+
+func (x *AWS) GetSessionTokenFile() string {
+	if x != nil {
+		return x.SessionTokenFile
+	}
+	return ""
+}
+
+func (x *AWS) GetRegion() string {
+	if x != nil {
+		return x.Region
+	}
+	return ""
+}
+
+func (x *AWS) GetService() string {
+	if x != nil {
+		return x.Service
+	}
+	return ""
+}
+
+// OAuth2 is how a worker obtains a token (RFC 6749).
+type OAuth2 struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// target is which of Assignment.other_targets issues it, from 1; 0: target.
+	Target           int32  `protobuf:"varint,1,opt,name=target,proto3" json:"target,omitempty"`
+	Path             string `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
+	ClientIdFile     string `protobuf:"bytes,3,opt,name=client_id_file,json=clientIdFile,proto3" json:"client_id_file,omitempty"`
+	ClientSecretFile string `protobuf:"bytes,4,opt,name=client_secret_file,json=clientSecretFile,proto3" json:"client_secret_file,omitempty"`
+	// refresh_token_file has the refresh token; empty: the client's own credentials are the grant.
+	RefreshTokenFile string   `protobuf:"bytes,5,opt,name=refresh_token_file,json=refreshTokenFile,proto3" json:"refresh_token_file,omitempty"`
+	Scopes           []string `protobuf:"bytes,6,rep,name=scopes,proto3" json:"scopes,omitempty"`
+	// audience is sent as the parameter of that name; empty: it is not.
+	Audience      string `protobuf:"bytes,7,opt,name=audience,proto3" json:"audience,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OAuth2) Reset() {
+	*x = OAuth2{}
+	mi := &file_worker_v1_session_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OAuth2) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OAuth2) ProtoMessage() {}
+
+func (x *OAuth2) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OAuth2.ProtoReflect.Descriptor instead.
+func (*OAuth2) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *OAuth2) GetTarget() int32 {
+	if x != nil {
+		return x.Target
+	}
+	return 0
+}
+
+func (x *OAuth2) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *OAuth2) GetClientIdFile() string {
+	if x != nil {
+		return x.ClientIdFile
+	}
+	return ""
+}
+
+func (x *OAuth2) GetClientSecretFile() string {
+	if x != nil {
+		return x.ClientSecretFile
+	}
+	return ""
+}
+
+func (x *OAuth2) GetRefreshTokenFile() string {
+	if x != nil {
+		return x.RefreshTokenFile
+	}
+	return ""
+}
+
+func (x *OAuth2) GetScopes() []string {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *OAuth2) GetAudience() string {
+	if x != nil {
+		return x.Audience
+	}
+	return ""
+}
+
 // Data is rows whose columns templates name as ${column}. Each worker has the
 // rows worker, worker+workers, … of them.
 type Data struct {
@@ -2446,7 +2727,7 @@ type Data struct {
 
 func (x *Data) Reset() {
 	*x = Data{}
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2458,7 +2739,7 @@ func (x *Data) String() string {
 func (*Data) ProtoMessage() {}
 
 func (x *Data) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2471,7 +2752,7 @@ func (x *Data) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Data.ProtoReflect.Descriptor instead.
 func (*Data) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Data) GetName() string {
@@ -2513,7 +2794,7 @@ type Setup struct {
 
 func (x *Setup) Reset() {
 	*x = Setup{}
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2525,7 +2806,7 @@ func (x *Setup) String() string {
 func (*Setup) ProtoMessage() {}
 
 func (x *Setup) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2538,7 +2819,7 @@ func (x *Setup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setup.ProtoReflect.Descriptor instead.
 func (*Setup) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Setup) GetFill() *Fill {
@@ -2572,7 +2853,7 @@ type Fill struct {
 
 func (x *Fill) Reset() {
 	*x = Fill{}
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2584,7 +2865,7 @@ func (x *Fill) String() string {
 func (*Fill) ProtoMessage() {}
 
 func (x *Fill) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2597,7 +2878,7 @@ func (x *Fill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fill.ProtoReflect.Descriptor instead.
 func (*Fill) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Fill) GetRequest() int32 {
@@ -2640,7 +2921,7 @@ type WarmUp struct {
 
 func (x *WarmUp) Reset() {
 	*x = WarmUp{}
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2652,7 +2933,7 @@ func (x *WarmUp) String() string {
 func (*WarmUp) ProtoMessage() {}
 
 func (x *WarmUp) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2665,7 +2946,7 @@ func (x *WarmUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WarmUp.ProtoReflect.Descriptor instead.
 func (*WarmUp) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *WarmUp) GetRequest() int32 {
@@ -2717,7 +2998,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2729,7 +3010,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2742,7 +3023,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Step) GetIndex() int32 {
@@ -2884,7 +3165,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2896,7 +3177,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2909,7 +3190,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Share) GetFirst() int64 {
@@ -2946,7 +3227,7 @@ type PacedUsers struct {
 
 func (x *PacedUsers) Reset() {
 	*x = PacedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2958,7 +3239,7 @@ func (x *PacedUsers) String() string {
 func (*PacedUsers) ProtoMessage() {}
 
 func (x *PacedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2971,7 +3252,7 @@ func (x *PacedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PacedUsers.ProtoReflect.Descriptor instead.
 func (*PacedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PacedUsers) GetTotalRateMicros() int64 {
@@ -3001,7 +3282,7 @@ type ClosedUsers struct {
 
 func (x *ClosedUsers) Reset() {
 	*x = ClosedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3013,7 +3294,7 @@ func (x *ClosedUsers) String() string {
 func (*ClosedUsers) ProtoMessage() {}
 
 func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3026,7 +3307,7 @@ func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClosedUsers.ProtoReflect.Descriptor instead.
 func (*ClosedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ClosedUsers) GetDurationNanos() int64 {
@@ -3062,7 +3343,7 @@ type RampedUsers struct {
 
 func (x *RampedUsers) Reset() {
 	*x = RampedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3074,7 +3355,7 @@ func (x *RampedUsers) String() string {
 func (*RampedUsers) ProtoMessage() {}
 
 func (x *RampedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3087,7 +3368,7 @@ func (x *RampedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RampedUsers.ProtoReflect.Descriptor instead.
 func (*RampedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RampedUsers) GetFrom() int64 {
@@ -3137,7 +3418,7 @@ type Think struct {
 
 func (x *Think) Reset() {
 	*x = Think{}
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3149,7 +3430,7 @@ func (x *Think) String() string {
 func (*Think) ProtoMessage() {}
 
 func (x *Think) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3162,7 +3443,7 @@ func (x *Think) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Think.ProtoReflect.Descriptor instead.
 func (*Think) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Think) GetShortestNanos() int64 {
@@ -3193,7 +3474,7 @@ type Burst struct {
 
 func (x *Burst) Reset() {
 	*x = Burst{}
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3205,7 +3486,7 @@ func (x *Burst) String() string {
 func (*Burst) ProtoMessage() {}
 
 func (x *Burst) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3218,7 +3499,7 @@ func (x *Burst) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Burst.ProtoReflect.Descriptor instead.
 func (*Burst) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Burst) GetRequestsPerUser() int32 {
@@ -3262,7 +3543,7 @@ type Arrivals struct {
 
 func (x *Arrivals) Reset() {
 	*x = Arrivals{}
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3274,7 +3555,7 @@ func (x *Arrivals) String() string {
 func (*Arrivals) ProtoMessage() {}
 
 func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3287,7 +3568,7 @@ func (x *Arrivals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
 func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Arrivals) GetTotalRateMicros() int64 {
@@ -3330,7 +3611,7 @@ type StartStep struct {
 
 func (x *StartStep) Reset() {
 	*x = StartStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3342,7 +3623,7 @@ func (x *StartStep) String() string {
 func (*StartStep) ProtoMessage() {}
 
 func (x *StartStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3355,7 +3636,7 @@ func (x *StartStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartStep.ProtoReflect.Descriptor instead.
 func (*StartStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *StartStep) GetStep() int32 {
@@ -3383,7 +3664,7 @@ type StopStep struct {
 
 func (x *StopStep) Reset() {
 	*x = StopStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3395,7 +3676,7 @@ func (x *StopStep) String() string {
 func (*StopStep) ProtoMessage() {}
 
 func (x *StopStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3408,7 +3689,7 @@ func (x *StopStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopStep.ProtoReflect.Descriptor instead.
 func (*StopStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *StopStep) GetStep() int32 {
@@ -3429,7 +3710,7 @@ type Acknowledge struct {
 
 func (x *Acknowledge) Reset() {
 	*x = Acknowledge{}
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3441,7 +3722,7 @@ func (x *Acknowledge) String() string {
 func (*Acknowledge) ProtoMessage() {}
 
 func (x *Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3454,7 +3735,7 @@ func (x *Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Acknowledge.ProtoReflect.Descriptor instead.
 func (*Acknowledge) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Acknowledge) GetBefore() int32 {
@@ -3477,7 +3758,7 @@ type ReadAudits struct {
 
 func (x *ReadAudits) Reset() {
 	*x = ReadAudits{}
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3489,7 +3770,7 @@ func (x *ReadAudits) String() string {
 func (*ReadAudits) ProtoMessage() {}
 
 func (x *ReadAudits) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3502,7 +3783,7 @@ func (x *ReadAudits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadAudits.ProtoReflect.Descriptor instead.
 func (*ReadAudits) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ReadAudits) GetRound() int32 {
@@ -3524,7 +3805,7 @@ type AuditReadings struct {
 
 func (x *AuditReadings) Reset() {
 	*x = AuditReadings{}
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3536,7 +3817,7 @@ func (x *AuditReadings) String() string {
 func (*AuditReadings) ProtoMessage() {}
 
 func (x *AuditReadings) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3549,7 +3830,7 @@ func (x *AuditReadings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReadings.ProtoReflect.Descriptor instead.
 func (*AuditReadings) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *AuditReadings) GetRound() int32 {
@@ -3582,7 +3863,7 @@ type AuditReading struct {
 
 func (x *AuditReading) Reset() {
 	*x = AuditReading{}
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3594,7 +3875,7 @@ func (x *AuditReading) String() string {
 func (*AuditReading) ProtoMessage() {}
 
 func (x *AuditReading) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3607,7 +3888,7 @@ func (x *AuditReading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReading.ProtoReflect.Descriptor instead.
 func (*AuditReading) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *AuditReading) GetRead() bool {
@@ -3647,7 +3928,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3659,7 +3940,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3672,7 +3953,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
 }
 
 // Snapshot is all that a worker measured in a step so far: it replaces the
@@ -3695,7 +3976,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3707,7 +3988,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3720,7 +4001,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Snapshot) GetStep() int32 {
@@ -3822,7 +4103,7 @@ type StepMeasurement struct {
 
 func (x *StepMeasurement) Reset() {
 	*x = StepMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3834,7 +4115,7 @@ func (x *StepMeasurement) String() string {
 func (*StepMeasurement) ProtoMessage() {}
 
 func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3847,7 +4128,7 @@ func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepMeasurement.ProtoReflect.Descriptor instead.
 func (*StepMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *StepMeasurement) GetRequests() []*RequestMeasurement {
@@ -4070,7 +4351,7 @@ type Timeline struct {
 
 func (x *Timeline) Reset() {
 	*x = Timeline{}
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4082,7 +4363,7 @@ func (x *Timeline) String() string {
 func (*Timeline) ProtoMessage() {}
 
 func (x *Timeline) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4095,7 +4376,7 @@ func (x *Timeline) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timeline.ProtoReflect.Descriptor instead.
 func (*Timeline) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Timeline) GetOutstanding() []byte {
@@ -4144,7 +4425,7 @@ type JourneyMeasurement struct {
 
 func (x *JourneyMeasurement) Reset() {
 	*x = JourneyMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4156,7 +4437,7 @@ func (x *JourneyMeasurement) String() string {
 func (*JourneyMeasurement) ProtoMessage() {}
 
 func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4169,7 +4450,7 @@ func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JourneyMeasurement.ProtoReflect.Descriptor instead.
 func (*JourneyMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *JourneyMeasurement) GetStarted() int64 {
@@ -4253,7 +4534,7 @@ type Series struct {
 
 func (x *Series) Reset() {
 	*x = Series{}
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4265,7 +4546,7 @@ func (x *Series) String() string {
 func (*Series) ProtoMessage() {}
 
 func (x *Series) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4278,7 +4559,7 @@ func (x *Series) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Series.ProtoReflect.Descriptor instead.
 func (*Series) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Series) GetPoints() [][]byte {
@@ -4318,7 +4599,7 @@ type GeneratorHealth struct {
 
 func (x *GeneratorHealth) Reset() {
 	*x = GeneratorHealth{}
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4330,7 +4611,7 @@ func (x *GeneratorHealth) String() string {
 func (*GeneratorHealth) ProtoMessage() {}
 
 func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4343,7 +4624,7 @@ func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GeneratorHealth.ProtoReflect.Descriptor instead.
 func (*GeneratorHealth) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *GeneratorHealth) GetCpuThrottledNanos() int64 {
@@ -4452,7 +4733,7 @@ type RequestMeasurement struct {
 
 func (x *RequestMeasurement) Reset() {
 	*x = RequestMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4464,7 +4745,7 @@ func (x *RequestMeasurement) String() string {
 func (*RequestMeasurement) ProtoMessage() {}
 
 func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4477,7 +4758,7 @@ func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestMeasurement.ProtoReflect.Descriptor instead.
 func (*RequestMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *RequestMeasurement) GetSent() int64 {
@@ -4670,7 +4951,7 @@ type Traces struct {
 
 func (x *Traces) Reset() {
 	*x = Traces{}
-	mi := &file_worker_v1_session_proto_msgTypes[49]
+	mi := &file_worker_v1_session_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4682,7 +4963,7 @@ func (x *Traces) String() string {
 func (*Traces) ProtoMessage() {}
 
 func (x *Traces) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[49]
+	mi := &file_worker_v1_session_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4695,7 +4976,7 @@ func (x *Traces) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Traces.ProtoReflect.Descriptor instead.
 func (*Traces) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{49}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Traces) GetIds() []byte {
@@ -4756,7 +5037,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[50]
+	mi := &file_worker_v1_session_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4768,7 +5049,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[50]
+	mi := &file_worker_v1_session_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4781,7 +5062,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{50}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Histogram) GetCounts() []byte {
@@ -4825,7 +5106,7 @@ type Clients struct {
 
 func (x *Clients) Reset() {
 	*x = Clients{}
-	mi := &file_worker_v1_session_proto_msgTypes[51]
+	mi := &file_worker_v1_session_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4837,7 +5118,7 @@ func (x *Clients) String() string {
 func (*Clients) ProtoMessage() {}
 
 func (x *Clients) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[51]
+	mi := &file_worker_v1_session_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4850,7 +5131,7 @@ func (x *Clients) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clients.ProtoReflect.Descriptor instead.
 func (*Clients) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{51}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Clients) GetNames() []string {
@@ -4933,7 +5214,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[52]
+	mi := &file_worker_v1_session_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4945,7 +5226,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[52]
+	mi := &file_worker_v1_session_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4958,7 +5239,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{52}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -5024,7 +5305,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\x12\x18\n" +
 	"\atargets\x18\x1f \x01(\x05R\atargets\x12 \n" +
 	"\vdescriptors\x18< \x01(\tR\vdescriptors\x12/\n" +
-	"\x13control_descriptors\x18= \x01(\tR\x12controlDescriptors\"\x92\a\n" +
+	"\x13control_descriptors\x18= \x01(\tR\x12controlDescriptors\"\xc5\a\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -5046,7 +5327,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06groups\x18\x0f \x03(\x05R\x06groups\x122\n" +
 	"\alargest\x18\x14 \x01(\v2\x18.loadtest.worker.v1.StepR\alargest\x122\n" +
 	"\x06driver\x18\x15 \x01(\x0e2\x1a.loadtest.worker.v1.DriverR\x06driver\x12?\n" +
-	"\rother_targets\x18F \x03(\v2\x1a.loadtest.worker.v1.TargetR\fotherTargets\x125\n" +
+	"\rother_targets\x18F \x03(\v2\x1a.loadtest.worker.v1.TargetR\fotherTargets\x121\n" +
+	"\x06logins\x18P \x03(\v2\x19.loadtest.worker.v1.LoginR\x06logins\x125\n" +
 	"\acontrol\x18\x1f \x01(\v2\x1b.loadtest.worker.v1.ControlR\acontrol\x127\n" +
 	"\bjourneys\x18\x1e \x03(\v2\x1b.loadtest.worker.v1.JourneyR\bjourneys\x12)\n" +
 	"\x10expose_responses\x18) \x01(\bR\x0fexposeResponses\"\xb1\x01\n" +
@@ -5152,12 +5434,35 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06health\x18= \x01(\bR\x06health\";\n" +
 	"\rExpectedValue\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
-	"\x06equals\x18\x02 \x01(\tR\x06equals\"Q\n" +
+	"\x06equals\x18\x02 \x01(\tR\x06equals\"g\n" +
 	"\x06Header\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x1d\n" +
 	"\n" +
-	"value_file\x18\x03 \x01(\tR\tvalueFile\"\x9e\x01\n" +
+	"value_file\x18\x03 \x01(\tR\tvalueFile\x12\x14\n" +
+	"\x05login\x18\x04 \x01(\x05R\x05login\"\xe3\x01\n" +
+	"\x05Login\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
+	"\rusername_file\x18\x02 \x01(\tR\fusernameFile\x12#\n" +
+	"\rpassword_file\x18\x03 \x01(\tR\fpasswordFile\x12\x1d\n" +
+	"\n" +
+	"token_file\x18\x04 \x01(\tR\ttokenFile\x122\n" +
+	"\x06oauth2\x18\x05 \x01(\v2\x1a.loadtest.worker.v1.OAuth2R\x06oauth2\x12)\n" +
+	"\x03aws\x18\x06 \x01(\v2\x17.loadtest.worker.v1.AWSR\x03aws\"\xc7\x01\n" +
+	"\x03AWS\x12+\n" +
+	"\x12access_key_id_file\x18\x01 \x01(\tR\x0faccessKeyIdFile\x123\n" +
+	"\x16secret_access_key_file\x18\x02 \x01(\tR\x13secretAccessKeyFile\x12,\n" +
+	"\x12session_token_file\x18\x03 \x01(\tR\x10sessionTokenFile\x12\x16\n" +
+	"\x06region\x18\x04 \x01(\tR\x06region\x12\x18\n" +
+	"\aservice\x18\x05 \x01(\tR\aservice\"\xea\x01\n" +
+	"\x06OAuth2\x12\x16\n" +
+	"\x06target\x18\x01 \x01(\x05R\x06target\x12\x12\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\x12$\n" +
+	"\x0eclient_id_file\x18\x03 \x01(\tR\fclientIdFile\x12,\n" +
+	"\x12client_secret_file\x18\x04 \x01(\tR\x10clientSecretFile\x12,\n" +
+	"\x12refresh_token_file\x18\x05 \x01(\tR\x10refreshTokenFile\x12\x16\n" +
+	"\x06scopes\x18\x06 \x03(\tR\x06scopes\x12\x1a\n" +
+	"\baudience\x18\a \x01(\tR\baudience\"\x9e\x01\n" +
 	"\x04Data\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04file\x18\x02 \x01(\tR\x04file\x126\n" +
@@ -5400,7 +5705,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Driver)(0),                // 0: loadtest.worker.v1.Driver
 	(Protocol)(0),              // 1: loadtest.worker.v1.Protocol
@@ -5430,135 +5735,141 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*Call)(nil),               // 25: loadtest.worker.v1.Call
 	(*ExpectedValue)(nil),      // 26: loadtest.worker.v1.ExpectedValue
 	(*Header)(nil),             // 27: loadtest.worker.v1.Header
-	(*Data)(nil),               // 28: loadtest.worker.v1.Data
-	(*Setup)(nil),              // 29: loadtest.worker.v1.Setup
-	(*Fill)(nil),               // 30: loadtest.worker.v1.Fill
-	(*WarmUp)(nil),             // 31: loadtest.worker.v1.WarmUp
-	(*Step)(nil),               // 32: loadtest.worker.v1.Step
-	(*Share)(nil),              // 33: loadtest.worker.v1.Share
-	(*PacedUsers)(nil),         // 34: loadtest.worker.v1.PacedUsers
-	(*ClosedUsers)(nil),        // 35: loadtest.worker.v1.ClosedUsers
-	(*RampedUsers)(nil),        // 36: loadtest.worker.v1.RampedUsers
-	(*Think)(nil),              // 37: loadtest.worker.v1.Think
-	(*Burst)(nil),              // 38: loadtest.worker.v1.Burst
-	(*Arrivals)(nil),           // 39: loadtest.worker.v1.Arrivals
-	(*StartStep)(nil),          // 40: loadtest.worker.v1.StartStep
-	(*StopStep)(nil),           // 41: loadtest.worker.v1.StopStep
-	(*Acknowledge)(nil),        // 42: loadtest.worker.v1.Acknowledge
-	(*ReadAudits)(nil),         // 43: loadtest.worker.v1.ReadAudits
-	(*AuditReadings)(nil),      // 44: loadtest.worker.v1.AuditReadings
-	(*AuditReading)(nil),       // 45: loadtest.worker.v1.AuditReading
-	(*Finish)(nil),             // 46: loadtest.worker.v1.Finish
-	(*Snapshot)(nil),           // 47: loadtest.worker.v1.Snapshot
-	(*StepMeasurement)(nil),    // 48: loadtest.worker.v1.StepMeasurement
-	(*Timeline)(nil),           // 49: loadtest.worker.v1.Timeline
-	(*JourneyMeasurement)(nil), // 50: loadtest.worker.v1.JourneyMeasurement
-	(*Series)(nil),             // 51: loadtest.worker.v1.Series
-	(*GeneratorHealth)(nil),    // 52: loadtest.worker.v1.GeneratorHealth
-	(*RequestMeasurement)(nil), // 53: loadtest.worker.v1.RequestMeasurement
-	(*Traces)(nil),             // 54: loadtest.worker.v1.Traces
-	(*Histogram)(nil),          // 55: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 56: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 57: loadtest.worker.v1.ErrorSample
-	nil,                        // 58: loadtest.worker.v1.JourneyStep.CaptureEntry
-	nil,                        // 59: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 60: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(*Login)(nil),              // 28: loadtest.worker.v1.Login
+	(*AWS)(nil),                // 29: loadtest.worker.v1.AWS
+	(*OAuth2)(nil),             // 30: loadtest.worker.v1.OAuth2
+	(*Data)(nil),               // 31: loadtest.worker.v1.Data
+	(*Setup)(nil),              // 32: loadtest.worker.v1.Setup
+	(*Fill)(nil),               // 33: loadtest.worker.v1.Fill
+	(*WarmUp)(nil),             // 34: loadtest.worker.v1.WarmUp
+	(*Step)(nil),               // 35: loadtest.worker.v1.Step
+	(*Share)(nil),              // 36: loadtest.worker.v1.Share
+	(*PacedUsers)(nil),         // 37: loadtest.worker.v1.PacedUsers
+	(*ClosedUsers)(nil),        // 38: loadtest.worker.v1.ClosedUsers
+	(*RampedUsers)(nil),        // 39: loadtest.worker.v1.RampedUsers
+	(*Think)(nil),              // 40: loadtest.worker.v1.Think
+	(*Burst)(nil),              // 41: loadtest.worker.v1.Burst
+	(*Arrivals)(nil),           // 42: loadtest.worker.v1.Arrivals
+	(*StartStep)(nil),          // 43: loadtest.worker.v1.StartStep
+	(*StopStep)(nil),           // 44: loadtest.worker.v1.StopStep
+	(*Acknowledge)(nil),        // 45: loadtest.worker.v1.Acknowledge
+	(*ReadAudits)(nil),         // 46: loadtest.worker.v1.ReadAudits
+	(*AuditReadings)(nil),      // 47: loadtest.worker.v1.AuditReadings
+	(*AuditReading)(nil),       // 48: loadtest.worker.v1.AuditReading
+	(*Finish)(nil),             // 49: loadtest.worker.v1.Finish
+	(*Snapshot)(nil),           // 50: loadtest.worker.v1.Snapshot
+	(*StepMeasurement)(nil),    // 51: loadtest.worker.v1.StepMeasurement
+	(*Timeline)(nil),           // 52: loadtest.worker.v1.Timeline
+	(*JourneyMeasurement)(nil), // 53: loadtest.worker.v1.JourneyMeasurement
+	(*Series)(nil),             // 54: loadtest.worker.v1.Series
+	(*GeneratorHealth)(nil),    // 55: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 56: loadtest.worker.v1.RequestMeasurement
+	(*Traces)(nil),             // 57: loadtest.worker.v1.Traces
+	(*Histogram)(nil),          // 58: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 59: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 60: loadtest.worker.v1.ErrorSample
+	nil,                        // 61: loadtest.worker.v1.JourneyStep.CaptureEntry
+	nil,                        // 62: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 63: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	7,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
 	8,  // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
 	10, // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
-	47, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
-	44, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
+	50, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
+	47, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
 	9,  // 5: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
 	11, // 6: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
-	40, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
-	41, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
-	42, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
-	46, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
-	43, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
+	43, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
+	44, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
+	45, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
+	49, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
+	46, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
 	16, // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
 	17, // 13: loadtest.worker.v1.SessionResponse.redirect:type_name -> loadtest.worker.v1.Redirect
 	21, // 14: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
 	23, // 15: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
-	32, // 16: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
-	28, // 17: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
-	29, // 18: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
+	35, // 16: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
+	31, // 17: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
+	32, // 18: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
 	23, // 19: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
 	20, // 20: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
-	32, // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
+	35, // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
 	0,  // 22: loadtest.worker.v1.Assignment.driver:type_name -> loadtest.worker.v1.Driver
 	21, // 23: loadtest.worker.v1.Assignment.other_targets:type_name -> loadtest.worker.v1.Target
-	12, // 24: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
-	13, // 25: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
-	21, // 26: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
-	23, // 27: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
-	23, // 28: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
-	14, // 29: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
-	58, // 30: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
-	37, // 31: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
-	15, // 32: loadtest.worker.v1.JourneyStep.captures:type_name -> loadtest.worker.v1.Capture
-	32, // 33: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
-	18, // 34: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
-	18, // 35: loadtest.worker.v1.Redirect.control:type_name -> loadtest.worker.v1.Destinations
-	18, // 36: loadtest.worker.v1.Redirect.other_targets:type_name -> loadtest.worker.v1.Destinations
-	19, // 37: loadtest.worker.v1.Destinations.allowed:type_name -> loadtest.worker.v1.Destination
-	23, // 38: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
-	1,  // 39: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
-	22, // 40: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
-	27, // 41: loadtest.worker.v1.Target.reflection_headers:type_name -> loadtest.worker.v1.Header
-	18, // 42: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
-	27, // 43: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	26, // 44: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
-	2,  // 45: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
-	25, // 46: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
-	24, // 47: loadtest.worker.v1.Request.form:type_name -> loadtest.worker.v1.FormField
-	3,  // 48: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
-	4,  // 49: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	30, // 50: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
-	31, // 51: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	33, // 52: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	59, // 53: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
-	4,  // 54: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
-	33, // 55: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	34, // 56: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	35, // 57: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	38, // 58: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	39, // 59: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	36, // 60: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
-	37, // 61: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
-	37, // 62: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
-	37, // 63: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
-	45, // 64: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
-	48, // 65: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	53, // 66: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	55, // 67: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	52, // 68: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	55, // 69: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	56, // 70: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	55, // 71: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
-	51, // 72: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	50, // 73: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
-	49, // 74: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
-	55, // 75: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
-	55, // 76: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
-	55, // 77: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	55, // 78: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	55, // 79: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	60, // 80: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	55, // 81: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	55, // 82: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	54, // 83: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
-	55, // 84: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	55, // 85: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
-	57, // 86: loadtest.worker.v1.RequestMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	5,  // 87: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	6,  // 88: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	88, // [88:89] is the sub-list for method output_type
-	87, // [87:88] is the sub-list for method input_type
-	87, // [87:87] is the sub-list for extension type_name
-	87, // [87:87] is the sub-list for extension extendee
-	0,  // [0:87] is the sub-list for field type_name
+	28, // 24: loadtest.worker.v1.Assignment.logins:type_name -> loadtest.worker.v1.Login
+	12, // 25: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
+	13, // 26: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
+	21, // 27: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
+	23, // 28: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
+	23, // 29: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
+	14, // 30: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
+	61, // 31: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
+	40, // 32: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
+	15, // 33: loadtest.worker.v1.JourneyStep.captures:type_name -> loadtest.worker.v1.Capture
+	35, // 34: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
+	18, // 35: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
+	18, // 36: loadtest.worker.v1.Redirect.control:type_name -> loadtest.worker.v1.Destinations
+	18, // 37: loadtest.worker.v1.Redirect.other_targets:type_name -> loadtest.worker.v1.Destinations
+	19, // 38: loadtest.worker.v1.Destinations.allowed:type_name -> loadtest.worker.v1.Destination
+	23, // 39: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
+	1,  // 40: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
+	22, // 41: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
+	27, // 42: loadtest.worker.v1.Target.reflection_headers:type_name -> loadtest.worker.v1.Header
+	18, // 43: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
+	27, // 44: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	26, // 45: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	2,  // 46: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
+	25, // 47: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
+	24, // 48: loadtest.worker.v1.Request.form:type_name -> loadtest.worker.v1.FormField
+	30, // 49: loadtest.worker.v1.Login.oauth2:type_name -> loadtest.worker.v1.OAuth2
+	29, // 50: loadtest.worker.v1.Login.aws:type_name -> loadtest.worker.v1.AWS
+	3,  // 51: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	4,  // 52: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	33, // 53: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
+	34, // 54: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	36, // 55: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
+	62, // 56: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	4,  // 57: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
+	36, // 58: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	37, // 59: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	38, // 60: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	41, // 61: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	42, // 62: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	39, // 63: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
+	40, // 64: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
+	40, // 65: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
+	40, // 66: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
+	48, // 67: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
+	51, // 68: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	56, // 69: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	58, // 70: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	55, // 71: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	58, // 72: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	59, // 73: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	58, // 74: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
+	54, // 75: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	53, // 76: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
+	52, // 77: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
+	58, // 78: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	58, // 79: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	58, // 80: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	58, // 81: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	58, // 82: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	63, // 83: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	58, // 84: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	58, // 85: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	57, // 86: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
+	58, // 87: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	58, // 88: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
+	60, // 89: loadtest.worker.v1.RequestMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	5,  // 90: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	6,  // 91: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	91, // [91:92] is the sub-list for method output_type
+	90, // [90:91] is the sub-list for method input_type
+	90, // [90:90] is the sub-list for extension type_name
+	90, // [90:90] is the sub-list for extension extendee
+	0,  // [0:90] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -5584,7 +5895,7 @@ func file_worker_v1_session_proto_init() {
 		(*SessionResponse_AddSteps)(nil),
 		(*SessionResponse_Redirect)(nil),
 	}
-	file_worker_v1_session_proto_msgTypes[27].OneofWrappers = []any{
+	file_worker_v1_session_proto_msgTypes[30].OneofWrappers = []any{
 		(*Step_PacedUsers)(nil),
 		(*Step_ClosedUsers)(nil),
 		(*Step_Burst)(nil),
@@ -5597,7 +5908,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   56,
+			NumMessages:   59,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

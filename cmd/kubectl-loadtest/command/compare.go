@@ -11,11 +11,12 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/comparison"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 func (c *config) compare() *cobra.Command {
 	var files []string
-	var output string
+	var output, failOn string
 	command := &cobra.Command{
 		Use:   "compare NAME... | compare -f FILE...",
 		Short: "Put finished LoadTests side by side",
@@ -31,14 +32,20 @@ func (c *config) compare() *cobra.Command {
 			"as its nodes, no test tells from a change.\n\n" +
 			"A difference has a range if both have at least 3 repetitions: the true difference\n" +
 			"is below the range in at most 5% of comparisons, and above it in at most 5% (exact test\n" +
-			"of Mann and Whitney).",
+			"of Mann and Whitney).\n\n" +
+			"--fail-on makes the exit code follow from the marks.\n\n" + compareExitCodes,
 		Example: "  kubectl loadtest compare shortener-v3 shortener-v4\n" +
 			"  kubectl loadtest compare -f v3.yaml shortener-v4 -o markdown\n" +
-			"  kubectl loadtest compare shortener-v3 shortener-v4 -o html > compared.html",
+			"  kubectl loadtest compare shortener-v3 shortener-v4 -o html > compared.html\n" +
+			"  kubectl loadtest compare -f main.json -f branch.json -o comment --fail-on Regression > comment.md",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			forms := []string{"text", "markdown", "html", "json"}
+			forms := []string{"text", "markdown", "comment", "html", "json"}
 			if !slices.Contains(forms, output) {
 				return fmt.Errorf("--output must be one of %s, not %q", strings.Join(forms, ", "), output)
+			}
+			on := comparison.FailOn(failOn)
+			if !slices.Contains(comparison.FailOns(), on) {
+				return fmt.Errorf("--fail-on must be one of %s, not %q", oneOfFailOns(), failOn)
 			}
 			tests, err := c.compared(cmd.Context(), files, args)
 			if err != nil {
@@ -52,6 +59,8 @@ func (c *config) compare() *cobra.Command {
 			switch output {
 			case "text":
 				page = []byte(compared.Text())
+			case "comment":
+				page = []byte(compared.Comment())
 			case "markdown":
 				page = []byte(compared.Markdown())
 			case "html":
@@ -63,14 +72,39 @@ func (c *config) compare() *cobra.Command {
 					return err
 				}
 			}
-			_, err = c.streams.Out.Write(page)
-			return err
+			if _, err = c.streams.Out.Write(page); err != nil || on == comparison.FailOnNever {
+				return err
+			}
+			judged := compared.Judge(on)
+			c.warn(fmt.Sprintf("compare: %s: %s", judged.Verdict, text.Clean(judged.Message, longestSentence)))
+			return exit(exitCode(judged.Verdict))
 		},
 	}
 	flags := command.Flags()
-	flags.StringVarP(&output, "output", "o", "text", "Form of the comparison: text, markdown, html, a page with plots that needs no network, or json, the differences alone")
+	flags.StringVarP(&output, "output", "o", "text", "Form of the comparison: text, markdown, comment, for a pull request, html, a page with plots that needs no network, or json, the differences alone")
+	flags.StringVar(&failOn, "fail-on", string(comparison.FailOnNever), "Differences, beyond chance, with which the command fails: "+oneOfFailOns())
 	flags.StringArrayVarP(&files, "filename", "f", nil, "File with LoadTests and their status, - for the standard input")
 	return command
+}
+
+// longestSentence bounds what is said of the differences: files may have names of any length.
+const longestSentence = 1024
+
+// compareExitCodes is the part of the help that describes them.
+const compareExitCodes = `Exit code with --fail-on Regression (a figure is worse) and Change (worse or better):
+  0    Passed: every step of the first LoadTest was compared, and no such difference is marked
+  1    Failed: such a difference is marked
+  2    Inconclusive: the LoadTests sent different traffic, one of them is neither Passed nor
+       Failed, or nothing is marked and a step was not compared
+  4    Error: the comparison could not be made
+Without --fail-on it is 0 or 4.`
+
+func oneOfFailOns() string {
+	var names []string
+	for _, on := range comparison.FailOns() {
+		names = append(names, string(on))
+	}
+	return oneOf(names)
 }
 
 // compared are the LoadTests of the files and those of the cluster, in that order.

@@ -28,11 +28,12 @@ type localOptions struct {
 	services map[string]string
 	serve    string
 	output   string
+	baseline string
 	results  resultsOptions
 }
 
 // localFlags are the names of those that need --local.
-var localFlags = []string{"with", "claim", "service", "serve", "output", "results", "results-encoding"}
+var localFlags = []string{"with", "claim", "service", "serve", "output", "baseline", "results", "results-encoding"}
 
 func (o *localOptions) bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.enabled, "local", false, "Run on this machine, without a cluster: the same plan, measurement and verdict, with processes in place of pods")
@@ -41,6 +42,7 @@ func (o *localOptions) bind(flags *pflag.FlagSet) {
 	flags.StringToStringVar(&o.services, "service", nil, "With --local: NAME=HOST:PORT, where Service NAME of spec.target.service listens; may be given several times")
 	flags.StringVar(&o.serve, "serve", "", "With --local: start a reference system in this process, with its data in memory, as the Service of its name: "+oneOf(serve.Names()))
 	flags.StringVarP(&o.output, "output", "o", "text", "With --local: form of the report, as of the command report")
+	flags.StringVar(&o.baseline, "baseline", "", "With --local: file with a finished LoadTest, as -o json and yaml write it, or of the archive, which stands for the LoadTest of spec.baseline")
 	o.results.bind(flags)
 }
 
@@ -99,6 +101,10 @@ func (c *config) runTests(ctx context.Context, manifests []manifest, objects *lo
 		services[serve.Service(o.serve)] = address
 		c.announce(o.serve, address)
 	}
+	before, err := c.readBaseline(o.baseline, manifests)
+	if err != nil {
+		return codeError, outcome{}, err
+	}
 	tests, err := admit(ctx, manifests, objects, services)
 	if err != nil {
 		return codeError, outcome{}, err
@@ -112,7 +118,7 @@ func (c *config) runTests(ctx context.Context, manifests []manifest, objects *lo
 		if i > 0 {
 			_, _ = fmt.Fprintln(c.streams.Out)
 		}
-		if last, err = c.runTest(ctx, lt, local.Config{Files: objects, Services: services, Results: results}, live); err != nil {
+		if last, err = c.runTest(ctx, lt, local.Config{Files: objects, Services: services, Results: results, Baseline: before}, live); err != nil {
 			return codeError, outcome{}, err
 		}
 		if err := c.write(last, o.output); err != nil {

@@ -30,6 +30,7 @@ func step(name string, rung, repetition, users int32, millis float64) v1beta1.St
 
 func finished(name string, steps ...v1beta1.StepStatus) *v1beta1.LoadTest {
 	lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	lt.Spec.Requests = []v1beta1.Request{{Name: "buy", Type: "Write", HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/"}}}
 	lt.Status = v1beta1.LoadTestStatus{
 		Verdict: v1beta1.VerdictPassed, TargetURL: "http://shop:80", Workers: v1beta1.WorkerCounts{Desired: 1}, Steps: steps,
 		Requests:   []v1beta1.RequestStatus{{Name: "buy", Type: "Write"}},
@@ -49,7 +50,7 @@ func thrice(name string, low, high float64) *v1beta1.LoadTest {
 func TestPages(t *testing.T) {
 	other := thrice("v5", 30, 150)
 	other.Status.Verdict, other.Status.Workers.Desired, other.Status.TargetURL = v1beta1.VerdictInconclusive, 2, "http://shop-v5:80"
-	other.Status.Requests[0].Name = "sell"
+	other.Status.Requests[0].Name, other.Spec.Requests[0].Name = "sell", "sell"
 	for i := range other.Status.Steps {
 		other.Status.Steps[i].WorkersReporting = 2
 	}

@@ -2,9 +2,11 @@
 // test, and how far the others differ from the first, marked where chance does not explain it.
 //
 //	New ─▶ Comparison ─ Text, Markdown, HTML, JSON ─▶ the page
+//	                  ─ Comment ─▶ the page for a pull request
+//	                  ─ Judge ─▶ whether a difference is marked worse: the exit code
 //
 // Steps are compared that have the same name and load, by the median of their
 // repetitions; package statistics says how certain a difference is, and chance.go what a result
-// knows of its own noise. Nothing is judged here.
+// knows of its own noise. What is marked is all that is judged here: thresholds are the operator's.
 // It reads objects and nothing else: no client, clock or terminal.
 package comparison

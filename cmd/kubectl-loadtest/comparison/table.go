@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/markdown"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -86,6 +87,9 @@ func (c *Comparison) page(table func([][]cell) string, title, bullet string) str
 			b.WriteString("\n")
 		}
 		for _, warning := range warnings {
+			if bullet == "- " {
+				warning = markdown.Escape(warning)
+			}
 			b.WriteString(bullet + warning + "\n")
 		}
 	}
@@ -192,7 +196,7 @@ func markdownTable(rows [][]cell) string {
 	var b strings.Builder
 	for i, row := range rows {
 		for _, cell := range row {
-			said := strings.NewReplacer("|", `\|`, "\n", " ").Replace(cell.text)
+			said := markdown.Escape(cell.text)
 			if cell.mark != Unmarked {
 				said = "**" + said + "**"
 			}

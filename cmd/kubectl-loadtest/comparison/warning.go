@@ -2,10 +2,10 @@ package comparison
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 )
 
 // warnings are what else differs, and what is left out.
@@ -14,7 +14,7 @@ func (c *Comparison) warnings() []string {
 	first := c.tests[0]
 	for i, lt := range c.tests {
 		if v := lt.Status.Verdict; v != v1beta1.VerdictPassed && v != v1beta1.VerdictFailed {
-			list = append(list, fmt.Sprintf("The verdict of %s is %s: its figures may not describe its target.", c.names[i], v))
+			list = append(list, unjudged(c.names[i], v))
 		}
 		if i > 0 {
 			list = append(list, c.differs(i, first, lt)...)
@@ -26,37 +26,26 @@ func (c *Comparison) warnings() []string {
 	return list
 }
 
+func unjudged(name string, v v1beta1.Verdict) string {
+	return fmt.Sprintf("The verdict of %s is %s: its figures may not describe its target.", name, v)
+}
+
 // differs is what a test sent otherwise than the first.
 func (c *Comparison) differs(i int, first, lt *v1beta1.LoadTest) []string {
 	var list []string
 	if a, b := first.Status.TargetURL, lt.Status.TargetURL; a != b {
 		list = append(list, fmt.Sprintf("The targets differ: %s sent to %s, %s to %s.", c.names[0], a, c.names[i], b))
 	}
-	if !slices.Equal(weights(first), weights(lt)) {
-		list = append(list, fmt.Sprintf("The requests, or their weights, differ between %s and %s.", c.names[0], c.names[i]))
-	}
-	if a, b := first.Status.Workers.Desired, lt.Status.Workers.Desired; a != b {
-		list = append(list, fmt.Sprintf("The numbers of workers differ: %s had %d, %s had %d.", c.names[0], a, c.names[i], b))
-	}
-	return list
+	return append(list, c.otherTraffic(i)...)
 }
 
-// weighted is a request and its weight.
-type weighted struct {
-	v1beta1.RequestStatus
-	weight int32
-}
-
-func weights(lt *v1beta1.LoadTest) []weighted {
-	var list []weighted
-	for i, request := range lt.Status.Requests {
-		w := weighted{request, 1}
-		if i < len(lt.Spec.Requests) && lt.Spec.Requests[i].Weight != nil {
-			w.weight = *lt.Spec.Requests[i].Weight
-		}
-		list = append(list, w)
+// otherTraffic is in what a test sent another traffic than the first; empty: in nothing.
+func (c *Comparison) otherTraffic(test int) []string {
+	what := baseline.OtherTraffic(c.tests[test], c.tests[0])
+	if what == "" {
+		return nil
 	}
-	return list
+	return []string{fmt.Sprintf("The traffic of %s is not that of %s: %s.", c.names[test], c.names[0], what)}
 }
 
 // leftOut are the steps of which a test has no figures, and why.

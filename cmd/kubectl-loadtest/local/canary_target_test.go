@@ -62,6 +62,7 @@ func canaryObjects(t *testing.T) *local.Objects {
 	for _, text := range []string{
 		`{apiVersion: v1, kind: Secret, metadata: {name: api}, stringData: {header: kanari0header, control: "kanari0header\u0001", body: "${kanari1body", targets: "GET /ok\nkanari3target kanari3target", tls.crt: kanari2key, tls.key: kanari2key}}`,
 		`{apiVersion: v1, kind: Secret, metadata: {name: rows}, stringData: {names: "kanari6row kanari6row\nb\n", lines: "{\"a\": kanari6row}", path: "a\nkanari6row kanari6row\n"}}`,
+		loginSecret, wrongSecret,
 	} {
 		must.Succeed(t, files.Add(object(t, text)))
 	}

@@ -56,7 +56,7 @@ func TestNothingOfTheTrafficIsShown(t *testing.T) {
 func canariesIn(texts map[string]string) map[string]string {
 	in := map[string]string{}
 	for where, text := range texts {
-		canaries := slices.Concat(secretCanaries, responseCanaries)
+		canaries := slices.Concat(secretCanaries, responseCanaries, loginCanaries)
 		if where != "HTML" {
 			canaries = append(canaries, specCanaries...)
 		}

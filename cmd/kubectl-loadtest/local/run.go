@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -38,6 +39,8 @@ type Config struct {
 	Keep func(*archive.Step)
 	// Results is where each request is written to, as a result of vegeta; nil: nowhere.
 	Results *Results
+	// Baseline stands for the LoadTest of spec.baseline, by whatever name; nil: it does not exist.
+	Baseline *v1beta1.LoadTest
 	// Terminate asks for the end of the run, as spec.terminate does.
 	Terminate <-chan struct{}
 }
@@ -52,7 +55,7 @@ const (
 // Run carries a LoadTest, which has been admitted and whose target is no Service, to its
 // end, and returns it. When ctx ends, it gives up at once.
 func Run(ctx context.Context, lt *v1beta1.LoadTest, c Config) (*v1beta1.LoadTest, error) {
-	if err := Check(lt, c.Files); err != nil {
+	if err := errors.Join(Check(lt, c.Files), checkBaseline(lt, c.Baseline)); err != nil {
 		return nil, err
 	}
 	e, err := newEnvironment(ctx, lt, c)
@@ -151,6 +154,10 @@ func (r *run) observe() lifecycle.Observed {
 		Workers:    make([]exchange.Worker, r.test.Status.Workers.Desired),
 	}
 	copy(seen.Workers, o.Workers)
+	seen.Baseline, seen.BaselineAbsent = r.Baseline, r.Baseline == nil
+	if b := r.test.Spec.Baseline; b != nil && b.Schedule != "" {
+		seen.Level = &baseline.Level{Schedule: b.Schedule} // there are no LoadTests of a schedule here
+	}
 	seen.Job = r.processes.observe(seen.Workers)
 	return seen
 }

@@ -284,7 +284,7 @@ func TestWhatCannotRunHereIsRefused(t *testing.T) {
 		},
 		"a run that is compared": {
 			spec: "{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], baseline: {name: before}}",
-			want: "LoadTest test: spec.baseline is a LoadTest of a cluster, which a run on this machine does not read; remove it and the thresholds that have maxIncrease or maxDecrease, and compare saved results with kubectl loadtest compare -f",
+			want: "LoadTest test: spec.baseline is a LoadTest of a cluster, which a run on this machine does not read; give a saved one with --baseline FILE, or set spec.baseline.optional to true",
 		},
 		"a run that is held": {
 			spec: "{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], suspend: true}",

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
@@ -80,14 +81,22 @@ func (s Services) names(target, namespace string) []string {
 	return list
 }
 
+// checkBaseline refuses a LoadTest whose baseline would be waited for.
+func checkBaseline(lt, found *v1beta1.LoadTest) error {
+	switch b := lt.Spec.Baseline; {
+	case b == nil, found != nil && lifecycle.Finished(found), found == nil && b.Optional:
+		return nil
+	case found != nil:
+		return fmt.Errorf("LoadTest %s cannot be compared with LoadTest %s of --baseline, which has not finished", lt.Name, found.Name)
+	}
+	return fmt.Errorf("LoadTest %s: spec.baseline is a LoadTest of a cluster, which a run on this machine does not read; give a saved one with --baseline FILE, or set spec.baseline.optional to true", lt.Name)
+}
+
 // Check refuses a LoadTest that would wait for something that does not come on this
 // machine.
 func Check(lt *v1beta1.LoadTest, files *Objects) error {
 	if lt.Spec.Suspend {
 		return fmt.Errorf("LoadTest %s: spec.suspend is true, but nothing can resume a run on this machine; set it to false", lt.Name)
-	}
-	if lt.Spec.Baseline != nil {
-		return fmt.Errorf("LoadTest %s: spec.baseline is a LoadTest of a cluster, which a run on this machine does not read; remove it and the thresholds that have maxIncrease or maxDecrease, and compare saved results with kubectl loadtest compare -f", lt.Name)
 	}
 	return files.missing(lt)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -131,10 +133,8 @@ func notes(lt *v1beta1.LoadTest, p *Preview) (list []string) {
 	if spec.Terminate {
 		list = append(list, "spec.terminate is true: the run ends as Canceled before it begins.")
 	}
-	if spec.Baseline != nil && spec.Baseline.Schedule != "" {
-		list = append(list, fmt.Sprintf("spec.baseline: the run is compared with the level of schedule %s, and is refused if fewer than 3 of its LoadTests passed with these steps and this traffic.", spec.Baseline.Schedule))
-	} else if spec.Baseline != nil {
-		list = append(list, fmt.Sprintf("spec.baseline: the run begins once LoadTest %s has finished, and is refused if its steps or its traffic differ.", spec.Baseline.Name))
+	if b := spec.Baseline; b != nil {
+		list = append(list, "spec.baseline: "+compared(b))
 	}
 	if seconds := spec.ActiveDeadlineSeconds; seconds != nil && time.Duration(*seconds)*time.Second < p.Duration.Duration {
 		list = append(list, fmt.Sprintf("spec.activeDeadlineSeconds: %ds will pass before the steps end, which take %s.", *seconds, Time(p.Duration.Duration)))
@@ -143,6 +143,24 @@ func notes(lt *v1beta1.LoadTest, p *Preview) (list []string) {
 		list = append(list, "spec.preflight is empty: nothing verifies which version of the target is tested.")
 	}
 	return list
+}
+
+// compared says with what a run is compared, and when it is not.
+func compared(b *v1beta1.Baseline) string {
+	const differs = "its steps or its traffic differ"
+	fails := "is refused if "
+	if b.Optional {
+		fails = "is compared with nothing if "
+	}
+	switch {
+	case b.Schedule != "":
+		return fmt.Sprintf("the run is compared with the level of schedule %s, and %sfewer than 3 of its LoadTests passed with these steps and this traffic.", b.Schedule, fails)
+	case b.Selector != nil:
+		return fmt.Sprintf("the run is compared with the last LoadTest that passed and has labels %s, and %sthere is none, or %s.", labels.Set(b.Labels()), fails, differs)
+	case b.Optional:
+		return fmt.Sprintf("the run begins once LoadTest %s has finished, and %sit does not exist, or %s.", b.Name, fails, differs)
+	}
+	return fmt.Sprintf("the run begins once LoadTest %s has finished, and %s%s.", b.Name, fails, differs)
 }
 
 // Time is a duration without zero units at its end: 1m, not 1m0s.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +126,23 @@ func TestPreviewOfWhatIsHeld(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, lt); diff != "" {
 		t.Errorf("the LoadTest was changed:\n%s", diff)
+	}
+}
+
+// Before it runs, a LoadTest says what it waits for, and when it is not compared.
+func TestPreviewOfABaseline(t *testing.T) {
+	for field, want := range map[string]string{
+		"{name: before}":                           "the run begins once LoadTest before has finished, and is refused if its steps or its traffic differ.",
+		"{name: before, optional: true}":           "the run begins once LoadTest before has finished, and is compared with nothing if it does not exist, or its steps or its traffic differ.",
+		"{selector: {b: x, a: z}}":                 "the run is compared with the last LoadTest that passed and has labels a=z,b=x, and is refused if there is none, or its steps or its traffic differ.",
+		"{selector: {b: x, a: z}, optional: true}": "the run is compared with the last LoadTest that passed and has labels a=z,b=x, and is compared with nothing if there is none, or its steps or its traffic differ.",
+		"{schedule: nightly}":                      "the run is compared with the level of schedule nightly, and is refused if fewer than 3 of its LoadTests passed with these steps and this traffic.",
+		"{schedule: nightly, optional: true}":      "the run is compared with the level of schedule nightly, and is compared with nothing if fewer than 3 of its LoadTests passed with these steps and this traffic.",
+	} {
+		p, err := preview.New(parse(t, small+"steps: [{name: 10/s, rate: 10, duration: 1s}]\nbaseline: "+field), noRules(t), "", now)
+		if err != nil || !slices.Contains(p.Notes, "spec.baseline: "+want) {
+			t.Errorf("%s: %v, %q", field, err, p.Notes)
+		}
 	}
 }
 

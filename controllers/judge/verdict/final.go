@@ -99,20 +99,21 @@ func (r run) judgement() Judgement {
 // kept says which thresholds were kept.
 func (r run) kept() string {
 	if s := r.status.Search; s != nil {
-		return s.Message
+		return joined(s.Message, r.notCompared())
 	}
 	byDefault := slices.ContainsFunc(r.thresholds, func(t v1beta1.ThresholdStatus) bool { return t.Default })
-	kept := fmt.Sprintf("All %d thresholds were kept", len(r.thresholds))
-	switch len(r.thresholds) {
+	n := len(r.thresholds) - r.leftOut()
+	kept := fmt.Sprintf("All %d thresholds were kept", n)
+	switch n {
 	case 1:
-		return joined("The threshold was kept.", r.exceptions(), r.growing())
+		return joined("The threshold was kept.", r.notCompared(), r.exceptions(), r.growing())
 	case 2:
 		kept = "Both thresholds were kept"
 	}
 	if byDefault {
 		kept += ", defaults included"
 	}
-	return joined(kept+".", r.exceptions(), r.growing())
+	return joined(kept+".", r.notCompared(), r.exceptions(), r.growing())
 }
 
 // breach is why the target has failed.
@@ -231,11 +232,17 @@ func (r run) undecided() (reason, message string) {
 			if t.Default || i >= len(r.spec.Thresholds) {
 				continue // what it would be about was not sent
 			}
+			if r.isLeftOut(i) {
+				continue
+			}
 			return reason, notJudged(&t, &r.spec.Thresholds[i])
 		}
 		judged = true
 	}
 	if !judged {
+		if what := r.notCompared(); what != "" {
+			return reason, joined("No threshold was judged.", what)
+		}
 		return reason, "No threshold was judged: no step ran."
 	}
 	return "", ""

@@ -48,6 +48,10 @@ func Judge(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, i int, me
 		if !ok || t.IsRelative() && repeats(status.Steps, i) || !t.IsRelative() && isControl {
 			continue
 		}
+		if why := uncompared(spec, status, &t.Threshold, step); why != "" {
+			j.leaveOut(status, n, &t.Threshold, why)
+			continue
+		}
 		judged := judge(spec, status, &t, step, merged)
 		if judged.Reason == v1beta1.ReasonGeneratorUncertain && !t.IsRelative() {
 			j.Generator = blamed(status, step, merged)
@@ -61,6 +65,17 @@ func Judge(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, i int, me
 		j.stopAfterPair(spec, status, i)
 	}
 	return j
+}
+
+// leaveOut leaves threshold n unjudged in a step, but keeps its result of others. A search asks for its
+// latest probe alone.
+func (j *Judged) leaveOut(status *v1beta1.LoadTestStatus, n int, t *v1beta1.Threshold, why string) {
+	if j.Thresholds[n].State != v1beta1.ThresholdPending && status.Search == nil {
+		return
+	}
+	left := pending(t)
+	left.Name, left.Message = j.Thresholds[n].Name, text.Truncate("It was not judged: "+why, maxMessage)
+	j.Thresholds[n] = left
 }
 
 // add folds the result of threshold n in a step in.

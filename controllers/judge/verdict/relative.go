@@ -24,6 +24,22 @@ func repeats(steps []v1beta1.StepStatus, i int) bool {
 	})
 }
 
+// uncompared is why a threshold on a difference is not judged in a step, as spec.baseline.optional
+// allows: the baseline has nothing to compare with there. Empty: it is judged.
+func uncompared(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, t *v1beta1.Threshold, step *v1beta1.StepStatus) string {
+	b := status.Baseline
+	if !t.IsRelative() || b == nil || spec.Baseline == nil || !spec.Baseline.Optional {
+		return ""
+	}
+	if b.Missing != "" {
+		return b.Missing
+	}
+	if _, err := newEarlier(b, baseline.Of(t), step); err != nil {
+		return err.Error() + "."
+	}
+	return ""
+}
+
 // relative is the result of a threshold on the difference to the baseline, or to the
 // control, in a step of which this is the last repetition.
 //
@@ -171,12 +187,7 @@ func newRepetitions(status *v1beta1.LoadTestStatus, t *v1beta1.Threshold, step *
 		}
 		s.addAfter(q, ours.Result)
 	}
-	switch {
-	case len(s.before) == 0 && s.runs:
-		return s, fmt.Errorf("fewer than %d LoadTests of schedule %s that passed have such a figure in a step of that name and load; let it keep more (spec.successfulRunsHistoryLimit)", changepoint.LeastRuns, status.Baseline.Schedule)
-	case len(s.before) == 0:
-		return s, fmt.Errorf("%s has no step of that name and load that ran with all workers and the planned load, and in which the target worked well enough to compare", s.other)
-	case len(s.after) == 0:
+	if len(s.after) == 0 {
 		return s, fmt.Errorf("it did not run with all workers and the planned load")
 	}
 	if s.runs {
@@ -186,7 +197,7 @@ func newRepetitions(status *v1beta1.LoadTestStatus, t *v1beta1.Threshold, step *
 }
 
 // newEarlier has the values of what a run is compared with: the repetitions of a LoadTest, or the
-// runs that are of the level of a schedule.
+// runs that are of the level of a schedule. It is an error if there are none.
 func newEarlier(b *v1beta1.BaselineStatus, q metric.Quantity, step *v1beta1.StepStatus) (sides, error) {
 	s := sides{step: step.Name, other: "LoadTest " + b.Name, runs: b.Schedule != ""}
 	since := ""
@@ -207,7 +218,12 @@ func newEarlier(b *v1beta1.BaselineStatus, q metric.Quantity, step *v1beta1.Step
 		s.idealBefore = append(s.idealBefore, valueOf(f.Metric, cmp.Or(f.WithoutGenerator, f.Value)))
 		s.lateBefore = append(s.lateBefore, valueOf(f.Metric, f.LateTogether))
 	}
-	if s.runs {
+	switch {
+	case len(s.before) == 0 && s.runs:
+		return s, fmt.Errorf("fewer than %d LoadTests of schedule %s that passed have such a figure in a step of that name and load; let it keep more (spec.successfulRunsHistoryLimit)", changepoint.LeastRuns, b.Schedule)
+	case len(s.before) == 0:
+		return s, fmt.Errorf("%s has no step of that name and load that ran with all workers and the planned load, and in which the target worked well enough to compare", s.other)
+	case s.runs:
 		s.other = fmt.Sprintf("the level of schedule %s (%s since %s)", b.Schedule, text.Plural(int64(len(s.before)), "run"), since)
 	}
 	return s, nil

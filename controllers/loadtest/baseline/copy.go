@@ -14,7 +14,10 @@ import (
 
 // Copy is what a run of these steps keeps of a finished one, to compare itself with.
 func Copy(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus, finished *v1beta1.LoadTest) (*v1beta1.BaselineStatus, *plan.Refusal) {
-	s := &finished.Status
+	s, refuse := &finished.Status, refuser(spec.Baseline)
+	if what := unselected(spec, finished); what != "" {
+		return nil, refuse("LoadTest %s %s.", finished.Name, what)
+	}
 	if s.Verdict != v1beta1.VerdictPassed && s.Verdict != v1beta1.VerdictFailed {
 		return nil, refuse("the verdict of LoadTest %s is %s, so its figures say nothing about its target; name one whose verdict is Passed or Failed.", finished.Name, s.Verdict)
 	}
@@ -36,6 +39,20 @@ func Copy(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus, finished *v1be
 	}, nil
 }
 
+// refuser makes refusals that begin with the field that is to change.
+func refuser(b *v1beta1.Baseline) func(format string, args ...any) *plan.Refusal {
+	field := "name"
+	switch {
+	case b != nil && b.Selector != nil:
+		field = "selector"
+	case b != nil && b.Schedule != "":
+		field = "schedule"
+	}
+	return func(format string, args ...any) *plan.Refusal {
+		return &plan.Refusal{Reason: v1beta1.ReasonBaselineRefused, Message: "spec.baseline." + field + ": " + fmt.Sprintf(format, args...)}
+	}
+}
+
 // otherTraffic is why a finished run did not send what this one sends; empty: it did.
 func otherTraffic(spec *v1beta1.LoadTestSpec, finished *v1beta1.LoadTest) string {
 	if what := otherMix(mix(spec), mix(&finished.Spec)); what != "" {
@@ -45,10 +62,6 @@ func otherTraffic(spec *v1beta1.LoadTestSpec, finished *v1beta1.LoadTest) string
 		return fmt.Sprintf("LoadTest %s sends different traffic (%s); name one that sends the same, or run the earlier version with this spec.", finished.Name, what)
 	}
 	return ""
-}
-
-func refuse(format string, args ...any) *plan.Refusal {
-	return &plan.Refusal{Reason: v1beta1.ReasonBaselineRefused, Message: "spec.baseline.name: " + fmt.Sprintf(format, args...)}
 }
 
 // match are the figures of those steps that have a counterpart among the planned ones, how

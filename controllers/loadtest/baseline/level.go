@@ -135,35 +135,14 @@ func CopyLevel(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus, level *Le
 		out.Name, out.UID, out.Verdict, out.CompletionTime = newest.name, newest.uid, v1beta1.VerdictPassed, newest.completed
 		return out, nil
 	}
-	message := fmt.Sprintf("spec.baseline.schedule: a level needs %d LoadTests of schedule %s that passed, sent the traffic of this run, and measured what it compares in a step that it has, too; %s passed, and %d of them sent that traffic",
+	message := fmt.Sprintf("a level needs %d LoadTests of schedule %s that passed, sent the traffic of this run, and measured what it compares in a step that it has, too; %s passed, and %d of them sent that traffic",
 		changepoint.LeastRuns, level.Schedule, text.Plural(int64(len(level.Runs)), "LoadTest"), len(fit))
 	if misfit != "" {
 		message += ". " + misfit
 	} else {
 		message += "; let it keep more (spec.successfulRunsHistoryLimit), or compare with one LoadTest (spec.baseline.name)."
 	}
-	return nil, &plan.Refusal{Reason: v1beta1.ReasonBaselineRefused, Message: message}
-}
-
-// Lacking are the thresholds on a difference, by their index, that cover a step of which the baseline
-// has no level of their metric: too few runs had such a step, or enough samples in it.
-func Lacking(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus, level *v1beta1.BaselineStatus) []int {
-	var list []int
-	for i := range spec.Thresholds {
-		t := &spec.Thresholds[i]
-		lacks := func(s v1beta1.StepStatus) bool { return t.Covers(&s) && !has(level, s.Rung, Of(t)) }
-		if t.IsRelative() && slices.ContainsFunc(steps, lacks) {
-			list = append(list, i)
-		}
-	}
-	return list
-}
-
-// has says whether a level has a figure of a quantity in a rung.
-func has(level *v1beta1.BaselineStatus, rung int32, q metric.Quantity) bool {
-	return slices.ContainsFunc(level.Steps, func(s v1beta1.BaselineStep) bool {
-		return s.Rung == rung && slices.ContainsFunc(s.Figures, func(f v1beta1.Figure) bool { return quantityOf(&f) == q })
-	})
+	return nil, refuser(&v1beta1.Baseline{Schedule: level.Schedule})("%s", message)
 }
 
 // levelOf are the runs that belong to the level of a quantity in a rung, at most so many, each with

@@ -20,7 +20,19 @@ import (
 // another one. What a ConfigMap or a Secret holds is not looked at, and which client's
 // certificate it is: that there is one costs the target its part of each handshake.
 func difference(spec *v1beta1.LoadTestSpec, finished *v1beta1.LoadTest) string {
-	ours, theirs := traffic(spec, plan.Workers(spec)), traffic(&finished.Spec, finished.Status.Workers.Desired)
+	return other(traffic(spec, plan.Workers(spec)), traffic(&finished.Spec, finished.Status.Workers.Desired))
+}
+
+// OtherTraffic is the first in which the traffic of a finished run is not that of another; empty: in
+// nothing that their specs tell.
+func OtherTraffic(here, there *v1beta1.LoadTest) string {
+	if what := otherMix(mix(&here.Spec), mix(&there.Spec)); what != "" {
+		return what
+	}
+	return other(traffic(&here.Spec, here.Status.Workers.Desired), traffic(&there.Spec, there.Status.Workers.Desired))
+}
+
+func other(ours, theirs map[string]string) string {
 	all := maps.Clone(ours)
 	maps.Copy(all, theirs)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -58,6 +70,7 @@ func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 		"spec.target.headers":               spelled(own(t.Headers)),
 		"spec.target.http2":                 spelled(t.HTTP2),
 		"spec.target.protocol":              string(cmp.Or(t.Protocol, v1beta1.ProtocolHTTP1)),
+		"spec.target.login":                 none,
 		"spec.target.proxy":                 none,
 		"spec.target.timeout":               plan.TargetTimeout(t).String(),
 		"spec.target.tls.clientCertificate": none,
@@ -66,6 +79,9 @@ func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 		"spec.worker.driver":                string(v1beta1.DriverAuto),
 		"the number of workers":             fmt.Sprint(workers),
 		"the scheme of spec.target":         string(scheme(t)),
+	}
+	if t.Login != "" {
+		fields["spec.target.login"] = loginType(spec, t.Login)
 	}
 	if t.Proxy != nil {
 		fields["spec.target.proxy"] = strings.TrimSuffix(t.Proxy.URL, "/")
@@ -82,6 +98,7 @@ func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 	for _, other := range spec.OtherTargets {
 		of := other
 		of.URL, of.Service, of.Headers, of.Timeout = "", nil, own(other.Headers), nil // each request has its timeout below
+		of.Login = loginType(spec, other.Login)
 		fields[plan.OtherTargetField(other.Name)] = string(scheme(other.Target())) + spelled(of)
 	}
 	for i, named := range plan.RequestNames(spec) {
@@ -91,6 +108,17 @@ func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 		fields["timeout of request "+named.Name] = plan.Timeout(spec, &spec.Requests[i]).String()
 	}
 	return fields
+}
+
+// loginType is how requests log in by the login of a name; "": they do not. Whose login it is does
+// not matter, as with a client's certificate.
+func loginType(spec *v1beta1.LoadTestSpec, name string) string {
+	for i := range spec.Logins {
+		if spec.Logins[i].Name == name {
+			return string(spec.Logins[i].Type)
+		}
+	}
+	return ""
 }
 
 // scheme is that of the target's URL.

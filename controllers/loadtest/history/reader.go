@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,14 +41,11 @@ func (r Reader) Level(ctx context.Context, namespace, schedule string, spec *v1b
 	}
 	level := &baseline.Level{Schedule: schedule}
 	for _, run := range found {
-		lt := &v1beta1.LoadTest{}
-		err := r.Uncached.Get(ctx, types.NamespacedName{Namespace: namespace, Name: run.name}, lt)
-		switch {
-		case apierrors.IsNotFound(err):
-			continue // it was deleted a moment ago
-		case err != nil:
-			return nil, fmt.Errorf("get LoadTest of schedule %s: %w", schedule, err)
-		case lt.UID == run.uid:
+		lt, err := r.whole(ctx, namespace, run)
+		if err != nil {
+			return nil, fmt.Errorf("schedule %s: %w", schedule, err)
+		}
+		if lt != nil {
 			level.Runs = append(level.Runs, baseline.Read(spec, lt))
 		}
 	}
@@ -77,10 +73,15 @@ func (r Reader) passed(ctx context.Context, namespace, schedule string) ([]passe
 			break
 		}
 	}
-	slices.SortFunc(found, func(a, b passed) int {
+	sortByCompletion(found)
+	return found[max(0, len(found)-baseline.MostRuns):], nil
+}
+
+// sortByCompletion puts the oldest first; of those that finished in the same second, always the same one.
+func sortByCompletion(list []passed) {
+	slices.SortFunc(list, func(a, b passed) int {
 		return cmp.Or(a.completed.Compare(b.completed.Time), cmp.Compare(a.name, b.name))
 	})
-	return found[max(0, len(found)-baseline.MostRuns):], nil
 }
 
 // hasPassed says whether a LoadTest is one of a schedule that passed.

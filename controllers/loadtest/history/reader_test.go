@@ -140,7 +140,7 @@ func TestAPIServerFails(t *testing.T) {
 		t.Errorf("%d runs, and error %v", runs, err)
 	}
 	_, _, err = read(t, func(string) error { return errors.New("connection refused") }, night(1, nil))
-	if err == nil || !strings.Contains(err.Error(), "get LoadTest of schedule nightly: connection refused") {
+	if err == nil || !strings.Contains(err.Error(), "schedule nightly: get LoadTest nightly-001: connection refused") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // NeedsBaseline says whether a run cannot begin before its baseline has finished and was
@@ -22,27 +23,41 @@ func (r *inputs) lacksBaseline(s *v1beta1.LoadTestStatus) bool {
 }
 
 // copyBaselineFor copies the figures with which this run compares itself, once its baseline
-// has finished. Until then the run waits for it, as for the Service of its target.
+// has finished. Until then the run waits for it, as for the Service of its target. With
+// spec.baseline.optional, a run that cannot be compared begins all the same.
 func (r *pass) copyBaselineFor(steps []v1beta1.StepStatus) *plan.Refusal {
 	s := &r.out.Status
 	if !r.lacksBaseline(s) {
 		return nil
 	}
-	var copied *v1beta1.BaselineStatus
-	var refusal *plan.Refusal
+	copied, refusal := r.baselineCopy(steps)
 	switch {
-	case r.seen.Level != nil:
-		copied, refusal = baseline.CopyLevel(r.spec, steps, r.seen.Level)
-	case r.seen.Baseline != nil && Finished(r.seen.Baseline):
-		copied, refusal = baseline.Copy(r.spec, steps, r.seen.Baseline)
-	default:
-		return nil
-	}
-	if refusal != nil {
+	case refusal != nil && r.spec.Baseline.Optional:
+		copied = &v1beta1.BaselineStatus{Missing: text.Truncate(refusal.Message, maxMissing)}
+	case refusal != nil:
 		return refusal
+	case copied == nil:
+		return nil
 	}
 	s.Baseline = copied
 	return checkBaselineRoom(r.test, steps, copied)
+}
+
+// maxMissing is the bound that the API puts on status.baseline.missing.
+const maxMissing = 1024
+
+// baselineCopy is what is copied, or why nothing can be; neither: the run waits.
+func (r *pass) baselineCopy(steps []v1beta1.StepStatus) (*v1beta1.BaselineStatus, *plan.Refusal) {
+	b, found := r.spec.Baseline, r.seen.Baseline
+	switch {
+	case r.seen.Level != nil:
+		return baseline.CopyLevel(r.spec, steps, r.seen.Level)
+	case found != nil && Finished(found):
+		return baseline.Copy(r.spec, steps, found)
+	case r.seen.BaselineAbsent && (b.Selector != nil || b.Optional):
+		return nil, baseline.None(b)
+	}
+	return nil, nil
 }
 
 // checkBaselineRoom refuses a baseline beside which the results would not fit.

@@ -101,6 +101,8 @@ func messageOf(conditions []metav1.Condition, kind string) string {
 }
 
 func TestRunThatCannotBeComparedIsNotAccepted(t *testing.T) {
+	scheduled := against()
+	scheduled.Baseline = &v1beta1.Baseline{Schedule: "nightly", Optional: true}
 	other := earlier(v1beta1.VerdictPassed)
 	other.Status.Steps[0].Load.Users, other.Status.Steps[2].Load.Users = 1, 2
 	for name, tc := range map[string]struct {
@@ -193,5 +195,72 @@ func TestBaselineLeavesRoomForResults(t *testing.T) {
 	d := decide(lt, lifecycle.Observed{Baseline: before}, 0)
 	if got := said(d.Status, v1beta1.ConditionAccepted); !strings.HasPrefix(got, "False BaselineRefused: spec.baseline: its figures take 9 KiB, but the LoadTest has ") {
 		t.Errorf("Accepted is %s", got)
+	}
+}
+
+// selected is the ladder, compared with the last run of some labels.
+func selected(optional bool) v1beta1.LoadTestSpec {
+	spec := against()
+	spec.Baseline = &v1beta1.Baseline{Selector: map[string]v1beta1.LabelValue{"app": "shop"}, Optional: optional}
+	return spec
+}
+
+// A run that selects its baseline waits for none: it is there, or the run is refused.
+func TestSelectedBaselineIsNotWaitedFor(t *testing.T) {
+	passed := earlier(v1beta1.VerdictPassed)
+	passed.Labels = map[string]string{"app": "shop"}
+	d := decide(&v1beta1.LoadTest{Spec: selected(false)}, lifecycle.Observed{Baseline: passed}, 0)
+	if copied := d.Status.Baseline; d.Status.Verdict != "" || copied == nil || copied.Name != "before" || len(copied.Steps) != 2 {
+		t.Errorf("verdict %q, copied %+v", d.Status.Verdict, copied)
+	}
+	const want = "BaselineRefused: spec.baseline.selector: no LoadTest with labels app=shop has passed; run one without spec.baseline first, or set spec.baseline.optional to true."
+	for when, lt := range map[string]*v1beta1.LoadTest{"at once": {Spec: selected(false)}, "after a wait": accepted(selected(false))} {
+		d := decide(lt, lifecycle.Observed{BaselineAbsent: true, Workers: make([]exchange.Worker, 3)}, time.Second)
+		if got := failure(d.Status); d.Status.Verdict != v1beta1.VerdictError || got != want {
+			t.Errorf("%s: verdict %s, it ended with %s", when, d.Status.Verdict, got)
+		}
+	}
+	d = decide(accepted(selected(false)), lifecycle.Observed{Workers: make([]exchange.Worker, 3)}, time.Second)
+	if got := said(d.Status, v1beta1.ConditionWorkersReady); d.Job == lifecycle.JobCreate || !strings.HasPrefix(got, "False BaselinePending: The LoadTests of spec.baseline.selector have not been read.") {
+		t.Errorf("before it was looked up: Job %v, WorkersReady is %s", d.Job, got)
+	}
+}
+
+// With optional, a run begins without a baseline, and its status says why. It waits for one that
+// has not finished.
+func TestOptionalBaseline(t *testing.T) {
+	named := against()
+	named.Baseline.Optional = true
+	scheduled := against()
+	scheduled.Baseline = &v1beta1.Baseline{Schedule: "nightly", Optional: true}
+	other := earlier(v1beta1.VerdictPassed)
+	other.Status.Steps[0].Load.Users, other.Status.Steps[2].Load.Users = 1, 2
+	for name, tc := range map[string]struct {
+		spec v1beta1.LoadTestSpec
+		seen lifecycle.Observed
+		want string
+	}{
+		"none of that name":     {named, lifecycle.Observed{BaselineAbsent: true}, "spec.baseline.name: LoadTest before does not exist."},
+		"none with the labels":  {selected(true), lifecycle.Observed{BaselineAbsent: true}, "spec.baseline.selector: no LoadTest with labels app=shop has passed."},
+		"no level":              {scheduled, lifecycle.Observed{Level: &baseline.Level{Schedule: "nightly"}}, "spec.baseline.schedule: a level needs 3 LoadTests of schedule nightly that passed, sent the traffic of this run, and measured what it compares in a step that it has, too; 0 LoadTests passed, and 0 of them sent that traffic; let it keep more (spec.successfulRunsHistoryLimit), or compare with one LoadTest (spec.baseline.name)."},
+		"one of other loads":    {named, lifecycle.Observed{Baseline: other}, "spec.baseline.name: no step of LoadTest before has the same name and load as a step of this run; name one with the same ladder or steps, or run them against the earlier version first."},
+		"one that was canceled": {named, lifecycle.Observed{Baseline: earlier(v1beta1.VerdictCanceled)}, "spec.baseline.name: the verdict of LoadTest before is Canceled, so its figures say nothing about its target; name one whose verdict is Passed or Failed."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := decide(&v1beta1.LoadTest{Spec: tc.spec}, tc.seen, 0)
+			b := d.Status.Baseline
+			if d.Status.Verdict != "" || b == nil || b.Missing != tc.want || b.Name != "" || len(b.Steps) != 0 {
+				t.Fatalf("verdict %q, baseline %+v", d.Status.Verdict, b)
+			}
+			lt := &v1beta1.LoadTest{Spec: tc.spec, Status: d.Status}
+			if d := decide(lt, lifecycle.Observed{Workers: make([]exchange.Worker, 3)}, time.Second); d.Job != lifecycle.JobCreate || lifecycle.NeedsBaseline(lt) {
+				t.Errorf("the Job is %v, want created; the baseline is looked up: %t", d.Job, lifecycle.NeedsBaseline(lt))
+			}
+		})
+	}
+	for name, seen := range map[string]lifecycle.Observed{"running": {Baseline: earlier("")}, "not looked up": {}} {
+		if d := decide(&v1beta1.LoadTest{Spec: named}, seen, 0); d.Status.Baseline != nil {
+			t.Errorf("%s: baseline %+v", name, d.Status.Baseline)
+		}
 	}
 }

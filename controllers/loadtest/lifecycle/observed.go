@@ -68,8 +68,10 @@ type Observed struct {
 	// PlaceAwaited says that another run waits for the place of one that MayGiveWay.
 	PlaceAwaited bool
 	// Baseline is the LoadTest of spec.baseline, whole if it has finished; nil: it does not
-	// exist. Looked up only if NeedsBaseline.
+	// exist, or was not looked up. Looked up only if NeedsBaseline.
 	Baseline *v1beta1.LoadTest
+	// BaselineAbsent says that a LoadTest was looked up, and does not exist.
+	BaselineAbsent bool
 	// Level is the level of the schedule of spec.baseline; nil: it names none. Looked up only if
 	// NeedsBaseline.
 	Level *baseline.Level

@@ -74,8 +74,9 @@ func Assignments(lt *v1beta1.LoadTest) []*workerv1.Assignment {
 	workers := lt.Status.Workers.Desired
 	target, control := target(&lt.Spec, &lt.Spec.Target, lt.Status.TargetURL, lt.Status.Internal.Access), control(lt)
 	setAliases(lt, target, control)
-	requests, data, preflight := requests(&lt.Spec, &lt.Spec.Target), data(&lt.Spec), preflight(lt.Spec.Preflight, &lt.Spec.Target)
+	requests, data, preflight := requests(&lt.Spec, &lt.Spec.Target), data(&lt.Spec), preflight(&lt.Spec, lt.Spec.Preflight, &lt.Spec.Target)
 	audits, journeys, others := audits(&lt.Spec), journeys(&lt.Spec), otherTargets(lt)
+	logins := logins(&lt.Spec)
 	foreseen, groups := Foreseen(&lt.Spec, &lt.Status), requestGroups(&lt.Spec)
 	list := make([]*workerv1.Assignment, workers)
 	for w := range workers {
@@ -99,6 +100,7 @@ func Assignments(lt *v1beta1.LoadTest) []*workerv1.Assignment {
 			Groups:       groups,
 			Control:      control,
 			OtherTargets: others,
+			Logins:       logins,
 			Driver:       driver(&lt.Spec),
 
 			ExposeResponses: lt.Spec.Expose == v1beta1.ExposeResponses,

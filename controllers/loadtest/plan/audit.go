@@ -54,7 +54,7 @@ func audits(spec *v1beta1.LoadTestSpec) []*workerv1.Audit {
 	var list []*workerv1.Audit
 	for _, a := range spec.StoredAudits() {
 		read := question(&v1beta1.Preflight{HTTP: a.Stored.Read.HTTP, GRPC: a.Stored.Read.GRPC})
-		list = append(list, &workerv1.Audit{Read: request(&spec.Target, read), Value: string(a.Stored.Value)})
+		list = append(list, &workerv1.Audit{Read: request(spec, &spec.Target, read), Value: string(a.Stored.Value)})
 	}
 	return list
 }

@@ -89,6 +89,9 @@ func Files(spec *v1beta1.LoadTestSpec) []File {
 			add(headerFile(&h))
 		}
 	}
+	for i := range spec.Logins {
+		list = append(list, loginFiles(&spec.Logins[i])...)
+	}
 	for i := range spec.Data {
 		list = append(list, dataFile(&spec.Data[i]))
 	}

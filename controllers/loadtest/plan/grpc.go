@@ -52,7 +52,7 @@ func setDescriptors(w *workerv1.Target, spec *v1beta1.LoadTestSpec, t *v1beta1.T
 		}
 	}
 	if toTarget, toControl := HasCalls(spec); toTarget || toControl {
-		w.ReflectionHeaders = headers(slices.DeleteFunc(slices.Clone(t.Headers), isOfCall), nil)
+		w.ReflectionHeaders = withLogin(spec, t, headers(slices.DeleteFunc(slices.Clone(t.Headers), isOfCall), nil))
 	}
 }
 

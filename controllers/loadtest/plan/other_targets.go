@@ -13,7 +13,12 @@ func OtherTargetField(name string) string { return "spec.otherTargets[" + name +
 // otherTarget is the index among spec.otherTargets of the one that a request names; -1: it names
 // none, or one that is not there.
 func otherTarget(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) int {
-	return slices.IndexFunc(spec.OtherTargets, func(o v1beta1.OtherTarget) bool { return r.Target != "" && o.Name == r.Target })
+	return otherTargetNamed(spec, r.Target)
+}
+
+// otherTargetNamed is the index of the one of a name; -1: there is none.
+func otherTargetNamed(spec *v1beta1.LoadTestSpec, name string) int {
+	return slices.IndexFunc(spec.OtherTargets, func(o v1beta1.OtherTarget) bool { return name != "" && o.Name == name })
 }
 
 // targetOf is the target that a request names, or that of the spec.
@@ -44,9 +49,14 @@ func checkOtherTargets(spec *v1beta1.LoadTestSpec) *Refusal {
 		}
 		used[to] = true
 	}
+	for i := range spec.Logins {
+		if to := otherTargetNamed(spec, spec.Logins[i].Target); to >= 0 {
+			used[to] = true
+		}
+	}
 	if i := slices.Index(used, false); i >= 0 {
 		name := spec.OtherTargets[i].Name
-		return invalid("%s: no request goes to it; set target: %s in a request, or remove it.", OtherTargetField(name), name)
+		return invalid("%s: no request goes to it, and no login; set target: %s in a request or a login, or remove it.", OtherTargetField(name), name)
 	}
 	if len(used) > 0 && driver(spec) == workerv1.Driver_DRIVER_VEGETA {
 		return invalid("spec.worker.driver: Vegeta sends to one target; use driver Auto with spec.otherTargets.")

@@ -72,7 +72,7 @@ func TestRequestsToOtherTargetsAreChecked(t *testing.T) {
 		},
 		"a target that nothing is sent to": {
 			func(s *v1beta1.LoadTestSpec) { s.Requests[1].Target = "" },
-			"spec.otherTargets[identity]: no request goes to it; set target: identity in a request, or remove it.",
+			"spec.otherTargets[identity]: no request goes to it, and no login; set target: identity in a request or a login, or remove it.",
 		},
 		"a call": {
 			func(s *v1beta1.LoadTestSpec) {

@@ -32,10 +32,10 @@ func questions(spec *v1beta1.LoadTestSpec) (all []fieldQuestion) {
 }
 
 // preflight are questions that every worker asks of a target, in their order.
-func preflight(questions []v1beta1.Preflight, target *v1beta1.Target) []*workerv1.Request {
+func preflight(spec *v1beta1.LoadTestSpec, questions []v1beta1.Preflight, target *v1beta1.Target) []*workerv1.Request {
 	var list []*workerv1.Request
 	for i := range questions {
-		q := request(target, question(&questions[i]))
+		q := request(spec, target, question(&questions[i]))
 		if q.Call != nil {
 			q.Call.Health = questions[i].GRPCHealth != nil
 		}

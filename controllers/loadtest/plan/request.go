@@ -110,7 +110,7 @@ func requests(spec *v1beta1.LoadTestSpec, target *v1beta1.Target) []*workerv1.Re
 		if other >= 0 {
 			to = spec.OtherTargets[other].Target()
 		}
-		list[i] = request(to, &spec.Requests[i])
+		list[i] = request(spec, to, &spec.Requests[i])
 		if other >= 0 {
 			list[i].Target, list[i].TimeoutNanos = int32(other+1), int64(Timeout(spec, &spec.Requests[i]))
 		}
@@ -119,7 +119,7 @@ func requests(spec *v1beta1.LoadTestSpec, target *v1beta1.Target) []*workerv1.Re
 	return list
 }
 
-func request(target *v1beta1.Target, r *v1beta1.Request) *workerv1.Request {
+func request(spec *v1beta1.LoadTestSpec, target *v1beta1.Target, r *v1beta1.Request) *workerv1.Request {
 	w := &workerv1.Request{Name: r.Name, Type: requestType(r), Weight: requestWeight(r)}
 	expect(w, r.Expect)
 	w.TimeoutNanos = int64(v1beta1.OrZero(r.Timeout))
@@ -128,6 +128,7 @@ func request(target *v1beta1.Target, r *v1beta1.Request) *workerv1.Request {
 	} else {
 		setHTTP(w, target, httpOf(r))
 	}
+	w.Headers = withLogin(spec, target, w.Headers)
 	return w
 }
 

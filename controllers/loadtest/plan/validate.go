@@ -45,6 +45,7 @@ func New(lt *v1beta1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 		func() *Refusal { return checkLoads(sent) },
 		func() *Refusal { return checkAudits(&lt.Spec, steps) },
 		func() *Refusal { return checkThresholds(&lt.Spec, steps) },
+		func() *Refusal { return checkBaseline(&lt.Spec) },
 		func() *Refusal { return checkTargets(&lt.Spec, rules) },
 		func() *Refusal { return checkWorkers(lt, rules.Workers) },
 		func() *Refusal { return checkPriority(lt, rules) },
@@ -143,7 +144,7 @@ func checkSpec(spec *v1beta1.LoadTestSpec) *Refusal {
 	}
 	for _, check := range []func(*v1beta1.LoadTestSpec) *Refusal{
 		checkExpectations, checkCalls, checkForms, checkRedirects, checkDecimals, checkTraces,
-		checkUserRamps, checkThinkTimes, checkJourneys, checkSetup, checkSearch, checkOtherTargets, checkVersus, checkSteps,
+		checkUserRamps, checkThinkTimes, checkJourneys, checkSetup, checkSearch, checkOtherTargets, checkLogins, checkVersus, checkSteps,
 	} {
 		if refusal := check(spec); refusal != nil {
 			return refusal

@@ -117,7 +117,7 @@ func control(lt *v1beta1.LoadTest) *workerv1.Control {
 	return &workerv1.Control{
 		Target:    target(&lt.Spec, &v.Target, lt.Status.Versus.TargetURL, lt.Status.Internal.ControlAccess),
 		Requests:  requests(&lt.Spec, &v.Target),
-		Preflight: preflight(ControlPreflight(&lt.Spec), &v.Target),
+		Preflight: preflight(&lt.Spec, ControlPreflight(&lt.Spec), &v.Target),
 	}
 }
 

@@ -174,18 +174,15 @@ func TestLoadTestComparedWithTheLevel(t *testing.T) {
 		level.Runs = append(level.Runs, baseline.Read(&s.Spec.Template.Spec, passedWith(&s.Spec.Template.Spec)))
 	}
 	enough := decision.Run(s, "nightly-1", "it is time", decision.Earlier{Level: level})
-	if enough.Spec.Baseline == nil || enough.Spec.Baseline.Schedule != "nightly" || len(enough.Spec.Thresholds) != 2 || enough.Annotations[decision.AnnotationNotCompared] != "" {
+	if enough.Spec.Baseline == nil || enough.Spec.Baseline.Schedule != "nightly" || !enough.Spec.Baseline.Optional || len(enough.Spec.Thresholds) != 2 || enough.Annotations[decision.AnnotationNotCompared] != "" {
 		t.Errorf("with enough: baseline %v, %d thresholds, because %q", enough.Spec.Baseline, len(enough.Spec.Thresholds), enough.Annotations[decision.AnnotationNotCompared])
 	}
-	// A template that gets a step is compared in it once there is a level; until then its LoadTests pass.
+	// A template that gets a step keeps its thresholds: the new step is not compared yet.
 	s.Spec.Template.Spec.Ladder.Users = []int32{10, 20}
-	s.Spec.Template.Spec.Thresholds = []v1beta1.Threshold{relative, {Metric: "p99", MaxIncrease: "20%", Steps: []string{"10"}}, absolute}
 	grown := decision.Run(s, "nightly-1", "it is time", decision.Earlier{Level: level})
-	if grown.Spec.Baseline == nil || len(grown.Spec.Thresholds) != 2 || grown.Spec.Thresholds[0].MaxIncrease != "20%" ||
-		grown.Annotations[decision.AnnotationNotCompared] != "Thresholds left out, since fewer than 3 LoadTests that passed have the metric in a step that they cover: p99." {
+	if grown.Spec.Baseline == nil || !grown.Spec.Baseline.Optional || len(grown.Spec.Thresholds) != 2 || grown.Annotations[decision.AnnotationNotCompared] != "" {
 		t.Errorf("with another step: baseline %v, thresholds %+v, because %q", grown.Spec.Baseline, grown.Spec.Thresholds, grown.Annotations[decision.AnnotationNotCompared])
 	}
-	s.Spec.Template.Spec.Thresholds = s.Spec.Template.Spec.Thresholds[:2]
 	s.Spec.Template.Spec.Baseline.Schedule = "weekly"
 	if other := decision.Run(s, "nightly-1", "it is time", decision.Earlier{}); other.Spec.Baseline == nil || len(other.Spec.Thresholds) != 2 {
 		t.Error("the level of another schedule is not left to the LoadTest")

@@ -5,15 +5,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/judge/changepoint"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
@@ -36,7 +33,8 @@ type Earlier struct {
 }
 
 // Run is the LoadTest of that name. What cannot be compared with what was before runs without a
-// baseline, and without thresholds that bound a difference.
+// baseline, and without thresholds that bound a difference. A baseline is optional: else no LoadTest
+// of a template that gets a step could pass, and none would ever be a baseline with that step.
 func Run(s *v1beta1.LoadTestSchedule, name, cause string, earlier Earlier) *v1beta1.LoadTest {
 	lt := &v1beta1.LoadTest{Spec: *s.Spec.Template.Spec.DeepCopy()}
 	lt.Namespace, lt.Name = s.Namespace, name
@@ -58,7 +56,7 @@ func Run(s *v1beta1.LoadTestSchedule, name, cause string, earlier Earlier) *v1be
 		if why := misfit(&lt.Spec, earlier.Passed); why != "" {
 			notCompared(lt, why)
 		} else {
-			lt.Spec.Baseline = &v1beta1.Baseline{Name: earlier.Passed.Name}
+			lt.Spec.Baseline = &v1beta1.Baseline{Name: earlier.Passed.Name, Optional: true}
 		}
 	}
 	return lt
@@ -70,35 +68,17 @@ func notCompared(lt *v1beta1.LoadTest, why string) {
 	lt.Spec.Baseline, lt.Spec.Thresholds = nil, absolute(lt.Spec.Thresholds)
 }
 
-// compareWithLevel leaves out of a LoadTest the thresholds whose metric has no level yet in a step that
-// they cover. With them, no LoadTest could pass, and there would never be a level.
+// compareWithLevel leaves the baseline of a LoadTest out while there is no level.
 func compareWithLevel(lt *v1beta1.LoadTest, level *baseline.Level) {
 	if level == nil {
 		notCompared(lt, "The level of this schedule was not read.")
 		return
 	}
-	steps := plan.Steps(&lt.Spec)
-	copied, refusal := baseline.CopyLevel(&lt.Spec, steps, level)
-	if refusal != nil {
+	if _, refusal := baseline.CopyLevel(&lt.Spec, plan.Steps(&lt.Spec), level); refusal != nil {
 		notCompared(lt, refusal.Message)
 		return
 	}
-	lacking := baseline.Lacking(&lt.Spec, steps, copied)
-	if len(lacking) == 0 {
-		return
-	}
-	var kept []v1beta1.Threshold
-	var left []string
-	for i := range lt.Spec.Thresholds {
-		if t := &lt.Spec.Thresholds[i]; slices.Contains(lacking, i) {
-			left = append(left, string(t.Metric))
-		} else {
-			kept = append(kept, *t)
-		}
-	}
-	lt.Spec.Thresholds = kept
-	lt.Annotations[AnnotationNotCompared] = fmt.Sprintf("Thresholds left out, since fewer than %d LoadTests that passed have the metric in a step that they cover: %s.",
-		changepoint.LeastRuns, strings.Join(left, ", "))
+	lt.Spec.Baseline.Optional = true
 }
 
 // NeedsBaseline says whether a template leaves it to the schedule with what its LoadTests

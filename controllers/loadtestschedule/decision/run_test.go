@@ -44,7 +44,7 @@ func TestLoadTestOfASchedule(t *testing.T) {
 		why        string
 	}{
 		"none has passed":  {thresholds: []v1beta1.Threshold{absolute}, why: "No LoadTest of this schedule has passed yet."},
-		"one has":          {passed: passed, baseline: &v1beta1.Baseline{Name: "before"}, thresholds: []v1beta1.Threshold{relative, absolute}},
+		"one has":          {passed: passed, baseline: &v1beta1.Baseline{Name: "before", Optional: true}, thresholds: []v1beta1.Threshold{relative, absolute}},
 		"one of no steps":  {passed: other, thresholds: []v1beta1.Threshold{absolute}, why: "spec.baseline.name: no step of LoadTest before has the same name and load as a step of this run; name one with the same ladder or steps, or run them against the earlier version first."},
 		"one of its own":   {change: func(s *v1beta1.LoadTestSpec) { s.Baseline = &v1beta1.Baseline{Name: "golden"} }, passed: passed, baseline: &v1beta1.Baseline{Name: "golden"}, thresholds: []v1beta1.Threshold{relative, absolute}},
 		"against a second": {change: func(s *v1beta1.LoadTestSpec) { s.Versus = &v1beta1.Versus{} }, passed: passed, thresholds: []v1beta1.Threshold{relative, absolute}},

@@ -1,9 +1,7 @@
 package release
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +14,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"sigs.k8s.io/yaml"
@@ -32,31 +29,51 @@ const (
 	hubTag, hubFile = "artifacthub.io", "artifacthub-repo.yml"
 )
 
-// PushChart pushes the chart of a folder, with the release's version and with its images, which
-// have been pushed, by what the chart calls them.
-func (r Release) PushChart(ctx context.Context, folder string, images map[string]Pushed) (Pushed, error) {
+// Chart is a packed chart.
+type Chart struct {
+	// Name and Description are those of Chart.yaml, and Metadata is that file as JSON.
+	Name, Description string
+	Metadata          []byte
+	// Archive is what Helm installs.
+	Archive []byte
+}
+
+// PackChart packs the chart of a folder, with the release's version and with its images, by what
+// the chart calls them.
+func (r Release) PackChart(folder string, images map[string]Pushed) (c Chart, err error) {
 	files, err := r.chart(folder, images)
 	if err != nil {
-		return Pushed{}, fmt.Errorf("chart %s: %w", folder, err)
+		return c, fmt.Errorf("chart %s: %w", folder, err)
 	}
-	metadata, err := yaml.YAMLToJSON(files["Chart.yaml"])
+	if c.Metadata, err = yaml.YAMLToJSON(files["Chart.yaml"]); err == nil {
+		err = json.Unmarshal(c.Metadata, &c)
+	}
 	if err != nil {
-		return Pushed{}, fmt.Errorf("read Chart.yaml: %w", err)
+		return c, fmt.Errorf("read Chart.yaml: %w", err)
 	}
-	var about struct{ Name, Description string }
-	if err := json.Unmarshal(metadata, &about); err != nil {
-		return Pushed{}, fmt.Errorf("read Chart.yaml: %w", err)
+	var all []packed
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		all = append(all, packed{path.Join(c.Name, file), 0o644, files[file]})
 	}
-	tag, err := r.tag("charts/" + about.Name)
+	if c.Archive, err = pack(all, r.Created); err != nil {
+		return c, fmt.Errorf("pack chart %s: %w", folder, err)
+	}
+	return c, nil
+}
+
+// PushChart pushes the chart of a folder, with its images, which have been pushed, by what the chart
+// calls them.
+func (r Release) PushChart(ctx context.Context, folder string, images map[string]Pushed) (Pushed, error) {
+	chart, err := r.PackChart(folder, images)
 	if err != nil {
 		return Pushed{}, err
 	}
-	packed, err := pack(about.Name, files, r.Created)
+	tag, err := r.tag("charts/" + chart.Name)
 	if err != nil {
-		return Pushed{}, fmt.Errorf("pack chart %s: %w", folder, err)
+		return Pushed{}, err
 	}
-	annotations := r.annotations(about.Name, about.Description)
-	pushed, err := newArtifact(chartConfig, metadata, chartContent, packed, annotations).push(ctx, tag.Context(), r.Version)
+	annotations := r.annotations(chart.Name, chart.Description)
+	pushed, err := newArtifact(chartConfig, chart.Metadata, chartContent, chart.Archive, annotations).push(ctx, tag.Context(), r.Version)
 	if err != nil {
 		return Pushed{}, err
 	}
@@ -159,25 +176,4 @@ func withDigest(values []byte, repository string, digest v1.Hash) ([]byte, error
 		return nil, fmt.Errorf("values.yaml has no %s after %s", strings.TrimSpace(noDigest), repository)
 	}
 	return slices.Concat(values[:at], before, []byte("digest: "+digest.String()+"\n"), after), nil
-}
-
-// pack makes the archive that Helm installs: files in the order of their names, in a folder
-// of the chart's name, all of one time.
-func pack(name string, files map[string][]byte, created time.Time) ([]byte, error) {
-	var packed bytes.Buffer
-	compressed := gzip.NewWriter(&packed)
-	archive := tar.NewWriter(compressed)
-	for _, file := range slices.Sorted(maps.Keys(files)) {
-		header := &tar.Header{Name: path.Join(name, file), Mode: 0o644, Size: int64(len(files[file])), ModTime: created}
-		if err := archive.WriteHeader(header); err != nil {
-			return nil, err
-		}
-		if _, err := archive.Write(files[file]); err != nil {
-			return nil, err
-		}
-	}
-	if err := errors.Join(archive.Close(), compressed.Close()); err != nil {
-		return nil, err
-	}
-	return packed.Bytes(), nil
 }

@@ -23,6 +23,15 @@ func (r Release) PushImage(ctx context.Context, image string, index v1.ImageInde
 	if err := remote.WriteIndex(tag, index, options(ctx)...); err != nil {
 		return Pushed{}, fmt.Errorf("push %s: %w", tag, err)
 	}
+	return r.Reference(image, index)
+}
+
+// Reference is what the index of an image is called in the registry, once it has been pushed.
+func (r Release) Reference(image string, index v1.ImageIndex) (Pushed, error) {
+	tag, err := r.tag(image)
+	if err != nil {
+		return Pushed{}, err
+	}
 	digest, err := index.Digest()
 	return Pushed{tag.Context(), r.Version, digest}, err
 }

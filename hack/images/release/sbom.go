@@ -29,7 +29,7 @@ func (r Release) PushSBOMs(ctx context.Context, of Pushed, index v1.ImageIndex, 
 		return Pushed{}, err
 	}
 	for i, document := range documents {
-		fixed, err := r.fixSBOM(document, manifest.Manifests[i].Digest)
+		fixed, err := r.FixSBOM(document, manifest.Manifests[i].Digest)
 		if err != nil {
 			return Pushed{}, fmt.Errorf("SBOM of %s for %s: %w", of, Platforms[i], err)
 		}
@@ -39,9 +39,9 @@ func (r Release) PushSBOMs(ctx context.Context, of Pushed, index v1.ImageIndex, 
 	return attached.push(ctx, of.repository, "")
 }
 
-// fixSBOM replaces what would be another at each making: the time, and the name that must be
+// FixSBOM replaces what would be another at each making: the time, and the name that must be
 // unique, which is made of the image's digest.
-func (r Release) fixSBOM(document []byte, of v1.Hash) ([]byte, error) {
+func (r Release) FixSBOM(document []byte, of v1.Hash) ([]byte, error) {
 	var fields map[string]any
 	if err := json.Unmarshal(document, &fields); err != nil {
 		return nil, fmt.Errorf("read it: %w", err)

@@ -108,6 +108,16 @@ func (k Key) Sign(ctx context.Context, pushed Pushed) error {
 	return nil
 }
 
+// SignBlob signs a file. The signature is as cosign verify-blob reads it.
+func (k Key) SignBlob(content []byte) ([]byte, error) {
+	sum := sha256.Sum256(content)
+	signature, err := ecdsa.SignASN1(rand.Reader, k.private, sum[:])
+	if err != nil {
+		return nil, err
+	}
+	return []byte(base64.StdEncoding.EncodeToString(signature)), nil
+}
+
 // signedText says which image is signed, and where it is.
 func signedText(pushed Pushed) ([]byte, error) {
 	var text struct {

@@ -12,6 +12,8 @@
 //	       GET /NAME/page          counts under NAME-page; a form with a token, a cookie, a header
 //	       POST /NAME/login        counts under NAME-login; takes them, and redirects to NAME/home
 //	       GET /NAME/home          counts under NAME-home; refuses who has not logged in
+//	       POST /NAME/token?life=N counts under NAME-token; issues a token of OAuth 2.0 for N seconds
+//	       GET /NAME/guarded       counts under NAME-guarded; refuses who has no such token
 //	       any call of gRPC         counts under the NAME in its metadata, name, and then
 //	                                replies with an empty message
 //	:8443  the same over TLS, with a certificate for example.com

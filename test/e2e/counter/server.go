@@ -214,6 +214,8 @@ func (t *target) servePart(w http.ResponseWriter, r *http.Request, path string) 
 		echo(w, r)
 	case "page", "login", "home":
 		site{&t.counts}.serve(w, r, name, part)
+	case "token", "guarded":
+		guard{&t.counts}.serve(w, r, name, part)
 	default:
 		return false
 	}

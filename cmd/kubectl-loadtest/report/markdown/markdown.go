@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // maxBytes is how long a comment may be on GitHub, in characters; elsewhere it is more.
@@ -84,7 +85,7 @@ func (p *page) line(text string) { p.WriteString(text + "\n") }
 
 func (p *page) thresholds() {
 	var rows [][]string
-	messages := report.ThresholdMessages(&p.lt.Status)
+	messages := report.ThresholdResults(&p.lt.Status)
 	for i, t := range p.lt.Status.Thresholds {
 		rows = append(rows, []string{marked(string(t.State)), escape(report.ThresholdName(&t)), escape(t.Step), escape(report.Observed(&t)), escape(t.Limit), escape(messages[i])})
 	}
@@ -247,8 +248,9 @@ func (p *page) traces() {
 
 func (p *page) audits() {
 	var stored, rows [][]string
-	for _, a := range p.lt.Status.Audits {
-		stored = append(stored, []string{marked(string(a.State)), escape(a.Name), escape(a.Message)})
+	results := report.AuditResults(&p.lt.Status)
+	for i, a := range p.lt.Status.Audits {
+		stored = append(stored, []string{marked(string(a.State)), escape(a.Name), escape(results[i])})
 	}
 	p.table("Audits", []string{"", "audit", ""}, 3, stored)
 	p.measured(func(title string, r *v1beta1.StepResult) {
@@ -314,8 +316,11 @@ func escaped(cells []string) []string {
 // @ or a #: a space of no width does.
 var special = strings.NewReplacer(
 	"\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;",
-	"|", "\\|", "#", "\\#&#8203;", "!", "\\!", "~", "\\~", "&", "&amp;", "@", "@&#8203;", "\r", " ", "\n", " ",
+	"|", "\\|", "#", "\\#&#8203;", "!", "\\!", "~", "\\~", "&", "&amp;", "@", "@&#8203;", "$", "\\$", "\r", " ", "\n", " ", "\t", " ",
 )
 
-// escape makes plain text of what others wrote: no markup and no mention.
-func escape(text string) string { return special.Replace(text) }
+// Escape makes plain text of what others wrote, for a page of Markdown: no markup, no formula and no
+// mention, and no character that reorders the text.
+func Escape(s string) string { return escape(s) }
+
+func escape(s string) string { return text.Lines(special.Replace(s)) }
