@@ -196,11 +196,16 @@ func withoutRoom(r *v1beta1.StepResult) string {
 	return fmt.Sprintf(" (%d found no room on connections)", r.UnsentWithoutRoom)
 }
 
-func (p *page) result(r *v1beta1.StepResult) {
-	p.row("Requests", "due %d · sent %d%s · unsent %d%s · late %d%s%s%s", r.Due, r.Sent, share(r.Sent, r.Due), r.Unsent, withoutRoom(r), r.Late, displaced(r), Redirects(r), inFlight(r))
-	if s := r.Sessions; s != nil {
+// sessions are those of a rate, if there are any.
+func (p *page) sessions(s *v1beta1.SessionsResult) {
+	if s != nil {
 		p.row("Sessions", "due %d · started %d%s · never started %d", s.Due, s.Started, share(s.Started, s.Due), s.Due-s.Started)
 	}
+}
+
+func (p *page) result(r *v1beta1.StepResult) {
+	p.row("Requests", "due %d · sent %d%s · unsent %d%s · late %d%s%s%s", r.Due, r.Sent, share(r.Sent, r.Due), r.Unsent, withoutRoom(r), r.Late, displaced(r), Redirects(r), inFlight(r))
+	p.sessions(r.Sessions)
 	ended := r.Sent - r.InFlight
 	p.row("Successful", "%d%s", r.Outcomes.Success, share(r.Outcomes.Success, ended))
 	if n := r.Outcomes.RateLimited; n > 0 {
