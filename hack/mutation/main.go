@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // besides are packages that are as pure as those in hack/archtest's list.
@@ -25,6 +26,7 @@ type options struct {
 	lived           bool
 	least           float64
 	equivalent      string
+	within          time.Duration
 }
 
 func main() {
@@ -34,6 +36,7 @@ func main() {
 	flag.BoolVar(&o.lived, "lived", false, "print the mutants that lived")
 	flag.Float64Var(&o.least, "least", 0.97, "the share of a package's mutants that its tests have to kill")
 	flag.StringVar(&o.equivalent, "equivalent", "hack/mutation/equivalent.txt", "the list of mutants that do what the original does")
+	flag.DurationVar(&o.within, "within", 0, "leave out tests that take longer, whose mutants then live unless others kill them; 0: none")
 	flag.Parse()
 	if err := o.mutate(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "mutation:", err)
@@ -64,11 +67,6 @@ func (o options) mutate(patterns []string) error {
 		}
 		if r.killed+r.lived == 0 {
 			continue // it decides nothing
-		}
-		for _, m := range r.survivors {
-			if o.lived {
-				fmt.Println(m)
-			}
 		}
 		fmt.Println(r)
 		if r.share() < o.least {
@@ -154,7 +152,7 @@ func (o options) try(folder string, known []*equivalent) (r result, err error) {
 	if err != nil || len(p.mutants) == 0 {
 		return r, err
 	}
-	tests, err := p.tests(o.workers)
+	tests, err := p.tests(o.workers, o.within)
 	if err != nil {
 		return r, err
 	}
@@ -176,7 +174,9 @@ func (o options) try(folder string, known []*equivalent) (r result, err error) {
 		case killed:
 			r.killed++
 		default:
-			r.lived++
+			if r.lived++; o.lived {
+				fmt.Println(m)
+			}
 			r.survivors = append(r.survivors, m)
 		}
 		return nil
