@@ -144,7 +144,7 @@ func TestEndedSince(t *testing.T) {
 	slower.Requests[0].Service = NewHistogram()
 	for name, m := range map[string]*Measurement{
 		"counts that fall": before, "outcomes that fall": fewer, "times of which one kind falls": slower,
-		"no times": {Requests: make([]Request, 1)}, "other requests": NewMeasurement(2),
+		"no times": {Requests: make([]Request, 1)}, "other requests": {Requests: []Request{now.Requests[0], now.Requests[0]}},
 	} {
 		if since, err := m.EndedSince(now); err == nil {
 			t.Errorf("%s are taken: %+v", name, since.Requests[0])

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -50,7 +49,7 @@ func (r run) prospect(step *v1beta1.StepStatus) string {
 	first, said := time.Duration(0), ""
 	for i := range r.spec.Thresholds {
 		limit, what := timeLimit(&r.spec.Thresholds[i])
-		if limit == 0 || !applies(&r.spec.Thresholds[i], step) {
+		if !applies(&r.spec.Thresholds[i], step) {
 			continue
 		}
 		after, ok := results.TimeUntil(step, limit)
@@ -67,18 +66,15 @@ func (r run) prospect(step *v1beta1.StepStatus) string {
 // what it is for these to pass it; 0: it puts none.
 func timeLimit(t *v1beta1.Threshold) (limit time.Duration, what string) {
 	if len(t.Requests)+len(t.Types)+len(t.Journeys) > 0 {
-		return 0, ""
+		return limit, ""
 	}
-	if t.Metric == v1beta1.MetricOnTimeRate && t.Within != nil {
+	if t.Within != nil {
 		return t.Within.Duration, "response times pass " + text.Short(t.Within.Duration)
 	}
-	if t.Max == nil || metric.Of(t.Metric).Unit != metric.Latency {
-		return 0, ""
+	if t.Max == nil {
+		return limit, ""
 	}
-	limit, err := time.ParseDuration(t.Max.String())
-	if err != nil {
-		return 0, ""
-	}
+	limit, _ = time.ParseDuration(t.Max.String()) // of what is no time, 0
 	return limit, fmt.Sprintf("%s passes %s", t.Metric, t.Max.String())
 }
 

@@ -41,10 +41,7 @@ func (s sample) idealTimes() (h *measure.Histogram, ok bool) {
 // idealServiceTime is a bound: a time is at most as much shorter as the longest for which a
 // response lay unread.
 func (s sample) idealServiceTime(u unmeasured) *big.Rat {
-	h, ok := s.times()
-	if !ok || h.Count() == 0 {
-		return nil
-	}
+	h, _ := s.times()
 	h = s.withUnmeasured(h, u.endless, 0, 0)
 	unread := time.Duration(0)
 	if s.merged.ReadLateness != nil { // there is none of a part of a step

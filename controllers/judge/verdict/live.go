@@ -172,7 +172,7 @@ func (s *sample) mend(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStat
 	}
 	r := &s.request
 	outcome, expected, took := s.wanted(rest)
-	if s.threshold.Metric == v1beta1.MetricOnTimeRate && s.threshold.Max != nil {
+	if s.threshold.Max != nil {
 		missed += rest
 	}
 	r.Sent = s.ended() + rest
@@ -188,14 +188,16 @@ func (s *sample) mend(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStat
 	r.Service.RecordN(took, rest)
 	s.items += rest * mostItems(spec, s.threshold, requests)
 	r.Due = r.Sent
-	s.mendOnTime(missed, gained)
+	if ok {
+		s.mendOnTime(missed, gained)
+	}
 	return true
 }
 
 // wanted is what so many requests must become to keep the threshold.
 func (s *sample) wanted(rest int64) (outcome measure.Outcome, expected int64, took time.Duration) {
 	switch more := s.threshold.Min != nil; {
-	case !more || isRate(s.threshold.Metric):
+	case !more:
 	case s.threshold.Metric == v1beta1.MetricRateLimitedRate:
 		return measure.RateLimited, rest, 0
 	case s.threshold.Metric == v1beta1.MetricFailureRate:
@@ -210,9 +212,6 @@ func (s *sample) wanted(rest int64) (outcome measure.Outcome, expected int64, to
 // generator would have gained some of that.
 func (s *sample) mendOnTime(missed, gained int64) {
 	r, i := &s.request, s.within
-	if i < 0 || i >= len(r.OnTime) || i >= len(r.Overdue) {
-		return
-	}
 	r.OnTime[i], r.Overdue[i] = r.Due-r.Denied()-missed, r.Due
 	if i < len(r.IdealOnTime) {
 		r.IdealOnTime[i] = r.OnTime[i] + gained

@@ -58,9 +58,9 @@ func (s *Sustained) raise(l *v1beta1.StepLoad) {
 
 // less compares two rates, each of which was planned.
 func less(a, b string) bool {
-	x, errX := plan.Micros(v1beta1.NewDecimal(a))
-	y, errY := plan.Micros(v1beta1.NewDecimal(b))
-	return errX == nil && errY == nil && x < y
+	x, _ := plan.Micros(v1beta1.NewDecimal(a))
+	y, _ := plan.Micros(v1beta1.NewDecimal(b))
+	return x < y
 }
 
 // keptAt says whether a rung was kept in every repetition that ran it, and whether

@@ -12,9 +12,6 @@ import (
 // addRepeated judges the thresholds with inRepetitions by what they came to in all steps
 // so far, with that of step i.
 func (j *Judged) addRepeated(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, i int) {
-	if len(j.Repeated) == 0 {
-		return
-	}
 	steps := slices.Clone(status.Steps)
 	steps[i].Repeated = j.Repeated
 	if j.Generator != nil {
@@ -73,9 +70,6 @@ type inRepetition struct {
 // newTally is that of the repetitions of a step, with threshold n of the spec.
 func newTally(steps []v1beta1.StepStatus, of *v1beta1.StepStatus, n int, threshold *v1beta1.Threshold) tally {
 	t := tally{threshold: threshold}
-	if threshold.InRepetitions == nil {
-		return t
-	}
 	for i := range steps {
 		step := &steps[i]
 		if step.Rung == of.Rung && step.Side == of.Side && !step.Load.IsPause() {
@@ -163,7 +157,7 @@ func (r inRepetition) generator() string {
 
 func (t tally) narrowest() inRepetition {
 	least := t.kept[0]
-	for _, r := range t.kept[1:] {
+	for _, r := range t.kept {
 		if narrower(t.threshold, v1beta1.ThresholdStatus{Observed: r.Observed}, v1beta1.ThresholdStatus{Observed: least.Observed}) {
 			least = r
 		}

@@ -18,7 +18,7 @@ const maxWorst = 3
 // worst is a sentence on the requests to which a breach is due most, with a space before it;
 // empty: the threshold is about one request, or it is not known of which it is.
 func (s sample) worst(requests []v1beta1.RequestStatus) string {
-	if s.merged == nil || len(s.threshold.Journeys) > 0 || s.threshold.Max == nil {
+	if s.threshold.Max == nil {
 		return ""
 	}
 	var of []int
