@@ -133,6 +133,10 @@ func TestVerdictByDefault(t *testing.T) {
 	}{
 		"all is well":             {nil, paced(10), sent(50, 50), v1beta1.VerdictPassed, "All 3 thresholds were kept, defaults included."},
 		"every response is a 404": {[]v1beta1.Threshold{atMost("p95", "500ms")}, paced(10), sent(50, 50, answered404), v1beta1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default. Failed: create 50 of 50 (clientError), follow 50 of 50 (clientError)."},
+		"one response, to a request of which no threshold is": {
+			[]v1beta1.Threshold{onRequest(atMost("failureRate", "100%"), "create")}, paced(10), sent(50, 1, answered404), v1beta1.VerdictFailed,
+			"failureRate of follow is 100% in step burst; at most 1% is allowed by default.",
+		},
 		"every response is a redirect": {
 			nil, users(10), sent(100, 100, redirected(0)), v1beta1.VerdictFailed,
 			"failureRate is 50% in step burst; at most 1% is allowed by default. Every response to request create was a redirect (308), which is not followed: add that status to expect.status, or send to the address that it names.",

@@ -61,7 +61,8 @@ func TestDowntimeIsUndecidedWhereAWorkerStoodStill(t *testing.T) {
 		"for a moment": {200 * time.Millisecond, broken},
 	} {
 		_, d := standsStill("rate per user", 2*time.Second, false, false).judged(func(m *measure.Measurement) { m.Health.StalledMax = tc.stalled })
-		if d.State != tc.want {
+		undecided := strings.HasPrefix(d.Message, "The target was down for 0.01% to 10.01% of step 1: for a part of that time a worker did not run,")
+		if d.State != tc.want || undecided != (tc.want == inconclusive) {
 			t.Errorf("a worker stood still %s: %s (%s), want %s", name, d.State, d.Message, tc.want)
 		}
 	}

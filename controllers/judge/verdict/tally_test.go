@@ -74,6 +74,7 @@ func TestThresholdMustBeKeptInSomeRepetitions(t *testing.T) {
 		"one cut, one breached":       {"pfp-p", v1beta1.ThresholdInconclusive, "10 (4)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2. It is unknown in repetition 4."},
 		"kept before the last":        {"pppp", v1beta1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10 so far" + rule},
 		"breached before the last":    {"ffp", v1beta1.ThresholdFailed, "10", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule + " It is 2.000895s in repetition 1 and 2.000895s in repetition 2."},
+		"after the first":             {"p", v1beta1.ThresholdPending, "", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule},
 		"not decided":                 {"pfp", v1beta1.ThresholdPending, "", "p95 was kept in 2 of 5 repetitions of step 10 so far" + rule + " It is 2.000895s in repetition 2."},
 		"doubtful before the last":    {"iip", v1beta1.ThresholdInconclusive, "10", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule + " It is unknown in repetitions 1 and 2."},
 		"as many as a sentence names": {"ffffp", v1beta1.ThresholdFailed, "10", "p95 was kept in 1 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 1, 2.000895s in repetition 2, 2.000895s in repetition 3 and 2.000895s in repetition 4."},
