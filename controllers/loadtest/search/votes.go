@@ -25,7 +25,7 @@ func (r Range) count(probes []Probe) *votes {
 	}
 	r.findDoubt(v)
 	v.findInterval()
-	if v.high == 0 && v.firstBreached != 0 && v.lastKept == r.Max {
+	if v.firstBreached != 0 && v.lastKept == r.Max {
 		v.high = r.Max // nothing above it can be probed
 	}
 	return v
