@@ -62,6 +62,27 @@ func TestOnlyBreachesOfAWholeSecondLast(t *testing.T) {
 		}
 	}
 	apart := func(look int, live *verdict.Live) { live.All = look > 10 }
+	unseen := func(look int, live *verdict.Live) { live.All = look < 6 || look > 12 }
+	other := func(look int, live *verdict.Live) {
+		if look >= 10 {
+			next := *live.Step
+			live.Step, next.Name = &next, "next"
+		}
+	}
+	ends := func(_ int, live *verdict.Live) {
+		step := planned()
+		step.Load.Requests, step.Result = 1_000_000, live.Step.Result
+		live.Step = &step
+	}
+	fewer := func(look int, live *verdict.Live) {
+		if look == 10 {
+			live.Merged = measure.NewMeasurement(2)
+			live.Merged.Window = live.Shortest
+		}
+	}
+	doubtful := func(look int, live *verdict.Live) {
+		live.Step.Result.Generator = &v1beta1.GeneratorStatus{LoadDisplaced: look >= 8 && look <= 20}
+	}
 	for name, tc := range map[string]struct {
 		every    time.Duration
 		requests int64
@@ -76,6 +97,11 @@ func TestOnlyBreachesOfAWholeSecondLast(t *testing.T) {
 		"every other look, of fewer than needed":      {time.Second, 19, second, nil, 13},
 		"a worker is not seen at first":               {time.Second, 100, always, apart, 21},
 		"a look after which no time has passed":       {time.Second, 100, always, standstill, 19},
+		"a worker is not seen for a while":            {time.Second, 100, always, unseen, 20},
+		"another step":                                {time.Second, 100, always, other, 20},
+		"a step of which it is known what is due":     {time.Second, 100, always, ends, 0},
+		"a worker is replaced":                        {time.Second, 100, always, fewer, 20},
+		"another load for a while":                    {time.Second, 100, always, doubtful, 27},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := abortedAfter(t, tc.every, tc.requests, tc.bad, tc.edit); got != tc.want {

@@ -2,6 +2,7 @@ package verdict_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -150,6 +151,7 @@ func TestJourneysThatFailBreachByDefault(t *testing.T) {
 		"none of either has ended":   {nil, []func(*outcome){journeys(0, 0, 0, 3, 0), journeys(0, 0, 0, 3, 0)}, map[string]v1beta1.ThresholdState{"failureRate": inconclusive, "journeyFailureRate": v1beta1.ThresholdPending}},
 		"fewer were measured":        {nil, []func(*outcome){journeys(98, time.Second, 2, 0, 0)}, map[string]v1beta1.ThresholdState{"failureRate": passed, "journeyFailureRate": broken}},
 		"too many":                   {nil, []func(*outcome){journeys(98, time.Second, 2, 0, 0), journeys(1, time.Second, 0, 3, 0)}, map[string]v1beta1.ThresholdState{"failureRate": passed, "journeyFailureRate": broken}},
+		"one, which fails":           {nil, []func(*outcome){journeys(0, 0, 1, 0, 0), journeys(0, 0, 0, 3, 0)}, map[string]v1beta1.ThresholdState{"failureRate": inconclusive, "journeyFailureRate": broken}},
 		"by a late generator":        {nil, []func(*outcome){byLateGenerator(2, time.Second, journeys(98, time.Second, 2, 0, 0)), journeys(1, time.Second, 0, 3, 0)}, map[string]v1beta1.ThresholdState{"failureRate": passed, "journeyFailureRate": inconclusive}},
 		"one is allowed to":          {[]v1beta1.Threshold{mine}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(100, time.Second, 0, 0, 0)}, map[string]v1beta1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": passed}},
 		"and the other is not":       {[]v1beta1.Threshold{mine}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(98, time.Second, 2, 0, 0)}, map[string]v1beta1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": broken}},
@@ -167,6 +169,9 @@ func TestJourneysThatFailBreachByDefault(t *testing.T) {
 					continue
 				}
 				got[threshold.Name] = threshold.State
+				if threshold.Name == "failureRate" && len(s.Thresholds) > 0 && len(s.Thresholds[0].Journeys) > 0 && !strings.HasPrefix(threshold.Message, "failureRate is ") {
+					t.Errorf("a threshold of journeys leaves requests out: %s", threshold.Message)
+				}
 			}
 			same.As(t, "states", tc.want, got)
 		})

@@ -57,6 +57,9 @@ func (p *prober) add(load int64, hold bool, result v1beta1.ThresholdState) {
 	last.ThresholdState, last.WorkersReporting = result, 1
 	last.Result = &v1beta1.StepResult{Generator: &v1beta1.GeneratorStatus{Healthy: true}}
 	p.status.Thresholds = []v1beta1.ThresholdStatus{{Name: "p95", State: result, Step: last.Name, Message: "p95 is " + string(result) + " in " + last.Name + "."}}
+	if result == broken {
+		p.status.Thresholds[0].Reason = v1beta1.ReasonTargetDown
+	}
 	if result == inconclusive {
 		last.Result.Generator = &v1beta1.GeneratorStatus{Reason: v1beta1.ReasonScheduleLag, Message: last.Name + " was late."}
 	}

@@ -120,6 +120,10 @@ func TestQuantilesAreOverWhatWasDue(t *testing.T) {
 			atMost("p99", "50ms"), sent(980, 0, unsentOf(20, 10)), inconclusive, "10.007ms",
 			"p99 of step burst leaves out the times of 20 requests that were due and never sent.",
 		},
+		"a service time without an answer": {
+			ofService, sent(1_980, 0, unfinished(20), service), broken, "30.015487s",
+			"p99.9 service time is 30.015487s in step burst; at most 50ms is allowed. It counts 20 requests without an answer, each with the time that it had waited so far.",
+		},
 		"without an answer, where none of those is expected": {
 			ofExpected, sent(1_980, 0, unfinished(20)), passed, "10.007ms",
 			"p99.9 of expected responses is 10.007ms in step burst; at most 50ms is allowed.",
