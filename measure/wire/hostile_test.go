@@ -96,8 +96,12 @@ func TestDecodeRefuses(t *testing.T) {
 		"requests[0].response: 10 times, and 9 requests that ended": func(m *message) {
 			request(m).Outcomes[measure.Success], request(m).Outcomes[measure.Unfinished], request(m).Expected, request(m).ExpectedInWindow, request(m).CompletedInWindow = 5, 1, 5, 5, 5
 		},
+		"counts: the measurement is of each request":             func(m *message) { m.Counts = []byte{9} },
+		"handshakes: counts: truncated":                          func(m *message) { m.Handshakes = &workerv1.Histogram{Counts: []byte{0x80}} },
+		"requests[0].late: -1 is less than 0":                    func(m *message) { request(m).Late = -1 },
+		"traces: lists of 49 bytes of ids and 3 of another":      func(m *message) { request(m).Traces.Ids = append(request(m).Traces.Ids, 1) },
 		"due: 10, and 11 of the requests":                        func(m *message) { request(m).Due = 11 },
-		"requests[0].sent: 10 is more than due, 9":               func(m *message) { request(m).Due = 9 },
+		"requests[0].sent: 10 is more than due, 1":               func(m *message) { request(m).Due = 1 },
 		"requests[0].due: -1 is less than 0":                     func(m *message) { request(m).Due = -1 },
 		"requests[0].on_time: 33 times and 33 of overdue":        func(m *message) { request(m).OnTime, request(m).Overdue = make([]int64, 33), make([]int64, 33) },
 		"requests[0].on_time: 1 times and 0 of overdue":          func(m *message) { request(m).OnTime = []int64{0} },
@@ -123,8 +127,11 @@ func TestDecodeRefuses(t *testing.T) {
 		"requests[0].ideal: clamped: 1 is more than count, 0":    func(m *message) { request(m).Ideal = &workerv1.Histogram{Clamped: 1} },
 		"requests[0].failed_ideal: count: more than sent, 0":     func(m *message) { request(m).FailedIdeal = histogramOf(t, 1) },
 		"ideal_on_time: 1 times, on_time has 0":                  func(m *message) { request(m).IdealOnTime = []int64{0} },
+		"ideal_on_time: 1 is less than 2": func(m *message) {
+			request(m).OnTime, request(m).Overdue, request(m).IdealOnTime = []int64{2}, []int64{0}, []int64{1}
+		},
 		"ideal_on_time: 2 is less than 3": func(m *message) {
-			request(m).OnTime, request(m).Overdue, request(m).IdealOnTime = []int64{3}, []int64{0}, []int64{2}
+			request(m).OnTime, request(m).Overdue, request(m).IdealOnTime = []int64{1, 1}, []int64{0, 0}, []int64{3, 2}
 		},
 		"ideal_on_time: 7 is more than successes, 6": func(m *message) {
 			request(m).OnTime, request(m).Overdue, request(m).IdealOnTime = []int64{3}, []int64{0}, []int64{7}

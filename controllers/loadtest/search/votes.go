@@ -39,7 +39,7 @@ func (r Range) findDoubt(v *votes) {
 		}
 	}
 	for load := range v.kept {
-		if !r.isOutlier(load, v.kept, v.breached, func(other int64) bool { return load == r.Max || other < load && !r.close(other, load) }) {
+		if !r.isOutlier(load, v.kept, v.breached, func(other int64) bool { return load == r.Max || !r.close(other, load) }) {
 			v.lastKept = max(v.lastKept, load)
 		}
 	}
