@@ -58,8 +58,8 @@ bin/cluster: FORCE
 
 # Ours, and those that stand in for official ones where no registry is in reach.
 GO_IMAGES := operator worker ratelimiter shortener eventstore counter hostile
-# Components of other projects take minutes to build, and are for one suite alone.
-IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka redis-exporter postgres-exporter $(if $(filter ecosystem,$(SUITE)),kubectl-loadtest argocd prometheus minio kustomize-controller)
+# Components of other projects take minutes to build, and are for suites of their own alone.
+IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka redis-exporter postgres-exporter $(if $(filter ecosystem,$(SUITE)),kubectl-loadtest argocd prometheus minio kustomize-controller)$(if $(filter why,$(SUITE)),prometheus metrics-server)
 images: deps ## Build the images as tars into bin/images, without Docker.
 	@go -C hack/images run . build $(IMAGES)
 
@@ -75,6 +75,7 @@ sbom: images bin/syft ## Write what is inside each of our images into bin/sbom, 
 generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc bin/crd-ref-docs bin/helm-values-schema-json ## Write deep copies, CRD, RBAC, the pages of docs/reference, the session protocol's code and the charts' schemas.
 	controller-gen object paths=./api/...
 	controller-gen crd paths=./api/v1beta1 output:crd:dir=config/crd/bases
+	go run ./hack/crdtext config/crd/bases/*.yaml
 	controller-gen rbac:roleName=loadtest-operator-manager paths=./controllers/... output:rbac:dir=config/rbac
 	cp config/crd/bases/*.yaml charts/loadtest-operator/crds/
 	buf generate
@@ -184,6 +185,7 @@ seeds-report: bin/cluster ## Write docs/results/seed-00N.md from the results of 
 	@PATH=$$(cluster assets):$$PATH go run ./hack/seeds -report
 
 #? SUITE=ecosystem  Argo CD and others, in no other run: builds each once, which takes minutes
+#? SUITE=why  what is said of a target at its limits; likewise
 #? PREVIOUS=COMMIT  with SUITE=ecosystem: the version before, to upgrade from; default: the last release, or a day ago
 # With -p 1 go test prints each line as it comes, from several packages too. What the operator
 # may do is compared with what it did when all tests are over.
@@ -219,6 +221,11 @@ bench-worker bench-change bench-accuracy bench-scale bench-targets: bench-%:
 bench-operator: bin/cluster ## Run 50 LoadTests at once beside 1,000 finished ones: at most 200 MB, and 50 KB/s a run.
 	@cluster build
 	@KUBEBUILDER_ASSETS=$$(cluster assets) go run ./hack/bench operator $(ARGS)
+
+bench-start: bin/cluster ## Start the operator beside 1,000 LoadTests and 1,000 schedules of 1.2 MB.
+	@cluster build
+	@KUBEBUILDER_ASSETS=$$(cluster assets) go run ./hack/bench start $(ARGS)
+
 bench-merge: ## Measure what 1,000 workers' snapshots cost the operator a second: at most 50 ms.
 	@go test -run '^$$' -bench 'Second/(1e4|32x312)' -count 9 ./controllers/coordinator | tee /dev/stderr | awk -f hack/bench/merge.awk
 
@@ -227,6 +234,8 @@ bench-queue: ## Simulate a day of twenty namespaces in the queue, one of which d
 
 bench-trend: ## Simulate histories of runs, and count the changes of their level that are found, and those that are none.
 	@go test -count 1 -run TestSimulatedHistories -v ./controllers/judge/changepoint | grep -o 'trend: .*'
+bench-compare: ## Simulate pairs of runs, and count the comparisons that mark a difference where there is none, and where there is one.
+	@go test -count 1 -run TestSimulatedComparisons -v ./cmd/kubectl-loadtest/comparison | grep -o 'compare: .*'
 
 bench-definitions: ## Print what the resources' definitions cost an API server: bytes as JSON, and the rules' estimated cost.
 	@go -C hack/definitions run . $(CURDIR)/config/crd/bases/*.yaml

@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -23,6 +22,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/identity"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/firstread"
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 )
 
@@ -115,14 +115,17 @@ func operate(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, r
 	if err != nil {
 		return err
 	}
-	mgr, err := newManager(config, scheme, lock, o)
+	mgr, reading, err := newManager(config, scheme, lock, o)
 	if err != nil {
 		return err
 	}
 	runs := loadtest.NewRuns()
 	r.Workers = coordinator.New(identity.New(mgr.GetClient(), clock.RealClock{}), clock.RealClock{}, runs.Notify, metrics.Registry)
 	r.Workers.Log = ctrl.Log.WithName("coordinator")
-	reconciler := o.newReconciler(ctx, mgr, r, runs)
+	reconciler, err := o.newReconciler(ctx, mgr, r, runs, reading)
+	if err != nil {
+		return err
+	}
 	shown := o.shown(ctx, mgr, r.Workers)
 	reconciler.Finished = shown.Finished
 	metrics.Registry.MustRegister(shown)
@@ -138,29 +141,29 @@ func operate(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, r
 	if err != nil {
 		return err
 	}
-	watch := func(ctx context.Context) error { return r.Watch(ctx, mgr.GetCache(), configured, kinds) }
+	watch := func(ctx context.Context) error {
+		if err := r.Watch(ctx, mgr.GetCache(), configured, kinds); err != nil {
+			return err
+		}
+		return beginWhenRead(ctx, reading, &changed)
+	}
 	// What leads runs on the leader alone: a Runnable needs leader election by default.
 	if err := errors.Join(
 		mgr.Add(replica.Everywhere(watch)),
 		mgr.Add(replica.Everywhere(r.KeepCertificate)),
 		mgr.Add(replica.NewMetricsServer(o.metricsBind, o.metricsSecure, mgr.GetClient(), r.Certificates)),
 		mgr.Add(manager.RunnableFunc(r.Lead)),
+		o.pushMetrics(mgr),
 	); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)
 }
 
-func newManager(config *rest.Config, scheme *runtime.Scheme, lock *replica.Lease, o options) (manager.Manager, error) {
-	caches, err := loadtest.CacheOptions()
+func newManager(config *rest.Config, scheme *runtime.Scheme, lock *replica.Lease, o options) (manager.Manager, *firstread.Reading, error) {
+	caches, reading, err := loadtest.CacheOptions(list(o.watchNamespaces)...)
 	if err != nil {
-		return nil, err
-	}
-	if names := list(o.watchNamespaces); len(names) > 0 {
-		caches.DefaultNamespaces = map[string]cache.Config{}
-		for _, name := range names {
-			caches.DefaultNamespaces[name] = cache.Config{}
-		}
+		return nil, nil, err
 	}
 	options := lock.Election()
 	options.Scheme, options.Cache = scheme, caches
@@ -168,9 +171,9 @@ func newManager(config *rest.Config, scheme *runtime.Scheme, lock *replica.Lease
 	options.HealthProbeBindAddress = "0"                      // likewise, and before there is a manager
 	mgr, err := ctrl.NewManager(config, options)
 	if err != nil {
-		return nil, fmt.Errorf("create manager: %w", err)
+		return nil, nil, fmt.Errorf("create manager: %w", err)
 	}
-	return mgr, nil
+	return mgr, reading, nil
 }
 
 func newScheme() (*runtime.Scheme, error) {

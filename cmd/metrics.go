@@ -2,16 +2,21 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"time"
 
+	"go.opentelemetry.io/otel"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/replica/metricspush"
 	"github.com/loadtest-dev/loadtest-operator/controllers/runmetrics"
 )
 
@@ -31,4 +36,22 @@ func (o *options) shown(ctx context.Context, mgr manager.Manager, workers *coord
 		},
 		Observe: func(uid types.UID) *exchange.Report { return workers.Observe(coordinator.RunID(uid)).Step },
 	}
+}
+
+// pushMetrics has each replica push what its /metrics has, if there is a collector.
+func (o *options) pushMetrics(mgr manager.Manager) error {
+	if o.otlp.Endpoint == "" {
+		return nil
+	}
+	log := ctrl.Log.WithName("otlp")
+	// The libraries have no other way to say that a metric was left out.
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.V(1).Info("OpenTelemetry", "error", err.Error()) }))
+	c := o.otlp
+	c.Namespace = o.namespace
+	c.Pod, _ = os.Hostname() // of a pod it is its name
+	pusher, err := metricspush.New(c, metrics.Registry, metrics.Registry, log)
+	if err != nil {
+		return fmt.Errorf("--otlp-endpoint: %w", err)
+	}
+	return mgr.Add(pusher)
 }

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
+	"github.com/loadtest-dev/loadtest-operator/controllers/replica/metricspush"
 )
 
 // options are the operator's flags.
@@ -25,9 +27,11 @@ type options struct {
 	metricsBind, probeBind, namespace                        string
 	coordinatorService, podIP                                string
 	checkTargets                                             bool
-	readTargets, metricsSecure                               bool
+	readTargets, readUsage, metricsSecure                    bool
+	prometheusFolder                                         string
 	metricsMost, metricsMostRequests                         int
 	folders                                                  resultkeeper.Folders
+	otlp                                                     metricspush.Config
 }
 
 func (o *options) bind(fs *flag.FlagSet) {
@@ -39,11 +43,16 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.configFile, "config", "", "`file` with the administrator's configuration, instead of --config-map: it is read once, and kubectl loadtest stop has no effect")
 	fs.StringVar(&o.watchNamespaces, "watch-namespaces", "", "comma-separated `namespaces` whose LoadTests are run; empty: all")
 	fs.BoolVar(&o.readTargets, "read-targets", true, "read the pods behind the Service of a target at the beginning and the end of each step, so that the result says what was tested; false: do not read them")
+	fs.BoolVar(&o.readUsage, "read-usage", false, "read what the pods behind the Service of a target use while a step runs, from the resource metrics API (metrics.k8s.io), so that the result says which limit they are at; needs --read-targets")
+	fs.StringVar(&o.prometheusFolder, "prometheus-folder", "/etc/loadtest-operator/prometheus", "`folder` with what prometheus.url of the configuration needs: token, which is sent as a bearer token, and ca.crt, if there are")
 	fs.BoolVar(&o.checkTargets, "check-targets", true, "read what is behind the target of a run, refuse a target that leads anywhere that is not allowed, and tell workers where they may connect; false, for simulated workers only: workers connect to nothing")
 	fs.StringVar(&o.metricsBind, "metrics-bind-address", ":8443", "`address` of /metrics; 0: none")
 	fs.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve /metrics over TLS, and only to those whose bearer token may get that path; false: over plain HTTP to all who ask")
 	fs.IntVar(&o.metricsMost, "metrics-max-loadtests", 300, "largest `number` of LoadTests that have series in the metrics, about 70 each; loadtest_metrics_left_out counts the others")
 	fs.IntVar(&o.metricsMostRequests, "metrics-max-requests", 1000, "largest `number` of requests, of all LoadTests together, that have series in the metrics, at most 20 each; loadtest_metrics_requests_left_out counts the others")
+	fs.StringVar(&o.otlp.Endpoint, "otlp-endpoint", "", "`URL` of an OTLP collector that gets by HTTP what /metrics has, such as https://collector.monitoring:4318; empty: none")
+	fs.DurationVar(&o.otlp.Interval, "otlp-interval", defaultOTLPInterval, "`time` between two pushes to --otlp-endpoint, at least 10s")
+	fs.StringVar(&o.otlp.Folder, "otlp-folder", "/etc/loadtest-operator/otlp", "`folder` with what --otlp-endpoint needs, if it does: headers, a line Name: value for each; ca.crt, authorities to trust beside the public ones; tls.crt and tls.key, the operator's certificate")
 	fs.StringVar(&o.folders.Keys, "keys-folder", "/etc/loadtest-operator/keys", "`folder` with the keys for the results of finished runs: accessKeyID, secretAccessKey and, if there are, sessionToken and ca.crt of the object store, webhookKey and webhook-ca.crt of the webhook")
 	fs.StringVar(&o.folders.Results, "results-folder", "/var/lib/loadtest-operator/results", "`folder` in which results.volume of the configuration keeps the results of finished runs")
 	fs.StringVar(&o.probeBind, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz")
@@ -62,11 +71,19 @@ func (o *options) validate() error {
 			return fmt.Errorf("--%s is required: give %s", f.name, f.fix)
 		}
 	}
+	if o.readUsage && !o.readTargets {
+		return errors.New("--read-usage needs --read-targets: without the pods their limits are not known")
+	}
 	if _, err := o.readConfigFile(); err != nil {
 		return err
 	}
 	if _, err := o.endpoint(); err != nil {
 		return err
+	}
+	if o.otlp.Endpoint != "" {
+		if err := o.otlp.Check(); err != nil {
+			return fmt.Errorf("--otlp-endpoint, --otlp-interval: %w", err)
+		}
 	}
 	// Without a host, a worker would dial itself.
 	if host, port, err := net.SplitHostPort(o.coordinatorAdvertise); err != nil || host == "" || port == "" {
@@ -74,6 +91,9 @@ func (o *options) validate() error {
 	}
 	return nil
 }
+
+// defaultOTLPInterval is what Prometheus' servers scrape at, too.
+const defaultOTLPInterval = 30 * time.Second
 
 // defaultConfigMap is that of config/default and of a release with the chart's name.
 const defaultConfigMap = "loadtest-operator-config"

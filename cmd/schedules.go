@@ -30,7 +30,9 @@ func schedule(mgr manager.Manager, runs *loadtest.Reconciler, changed *policyCha
 	case err != nil:
 		return nil, fmt.Errorf("look for the CRD of LoadTestSchedules: %w", err)
 	}
-	r := &loadtestschedule.Reconciler{Client: mgr.GetClient(), Recorder: runs.Recorder, Clock: clock.RealClock{}, Policy: runs.Policy}
+	r := &loadtestschedule.Reconciler{
+		Client: mgr.GetClient(), Recorder: runs.Recorder, Clock: clock.RealClock{}, Policy: runs.Policy, RunsRead: runs.Reading.Complete,
+	}
 	if err := r.SetupWithManager(mgr); err != nil {
 		return nil, fmt.Errorf("set up the reconciler of schedules: %w", err)
 	}

@@ -50,6 +50,7 @@ step test make test
 step test-cluster make test-cluster
 step e2e make e2e
 step ecosystem make e2e SUITE=ecosystem
+step why make e2e SUITE=why
 if [[ -z ${ONLY:-} ]]; then bin/cluster down >/dev/null 2>&1; fi
 step accuracy bench-accuracy
 step model make model

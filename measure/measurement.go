@@ -167,6 +167,9 @@ type Request struct {
 	// Errors has one message for each failing outcome that occurred. A measurement of a step
 	// that still runs has none.
 	Errors map[Outcome]string
+	// Redirects is how many redirects were followed: each is one more request to the target, beside
+	// those that were Sent.
+	Redirects int64
 	// Sampled is how many asked the target to record their trace, and Traces are some of
 	// those that ended.
 	Sampled int64
@@ -241,6 +244,7 @@ func (r *Request) Merge(o *Request) error {
 	r.Undecided += o.Undecided
 	r.Excused += o.Excused
 	r.Sampled += o.Sampled
+	r.Redirects += o.Redirects
 	r.Traces.Merge(o.Traces)
 	r.mergeErrors(o)
 	for i := range r.Outcomes {

@@ -45,6 +45,7 @@ func randomMeasurement(seed uint64) *Measurement {
 				q.ExpectedInWindow++
 			}
 			q.Late += r.Int64N(2)
+			q.Redirects += r.Int64N(3)
 			if r.IntN(2) == 0 {
 				q.Sampled++
 				q.Traces.Add(randomTrace(r, o))

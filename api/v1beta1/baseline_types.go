@@ -4,21 +4,30 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Baseline is an earlier run with which this one is compared.
+// Baseline is what was measured earlier, with which this run is compared.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.name) != has(self.schedule)",message="exactly one of name and schedule must be set"
 type Baseline struct {
 	// name is the name of another LoadTest of the namespace, Passed or Failed, which sent the
 	// same requests from the same number of workers. Steps of it that broke default thresholds
 	// are not used. This run waits for it, at most startDeadlineSeconds, and does not need it
 	// once its own steps begin.
-	// +required
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=52
-	Name string `json:"name"`
+	Name string `json:"name,omitempty"`
+	// schedule is the name of a LoadTestSchedule of the namespace: each metric is compared with
+	// its level, which the newest 60 LoadTests of the schedule that passed have had since the
+	// level changed. At least 3 are needed.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=41
+	Schedule string `json:"schedule,omitempty"`
 }
 
-// BaselineStatus is what was copied of the LoadTest of spec.baseline.
+// BaselineStatus is what was copied of the LoadTests of spec.baseline.
 type BaselineStatus struct {
-	// name is the name of the LoadTest.
+	// name is the name of the LoadTest, of a schedule the newest.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
@@ -32,11 +41,16 @@ type BaselineStatus struct {
 	// completionTime is when it finished.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+	// schedule is that of spec.baseline.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Schedule string `json:"schedule,omitempty"`
 	// steps are the steps of it that have the name and the load of a step of this run, in
-	// all repetitions, and that ran with all workers and the planned load.
+	// all repetitions, and that ran with all workers and the planned load. Of a schedule, a run
+	// has one for each rung, with the figures that belong to the level.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=128
+	// +kubebuilder:validation:MaxItems=1024
 	Steps []BaselineStep `json:"steps,omitempty"`
 }
 
@@ -56,6 +70,10 @@ type BaselineStep struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Repetition int32 `json:"repetition,omitempty"`
+	// run is the name of the LoadTest, of a schedule.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Run string `json:"run,omitempty"`
 	// sent is the number of requests that were sent.
 	Sent int64 `json:"sent"`
 	// figures are the step's values of all metrics that it has, and those by type that

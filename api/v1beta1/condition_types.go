@@ -23,6 +23,9 @@ const (
 	// ReasonWorkerNotAllowed surfaces when the administrator does not allow what
 	// spec.worker asks for, or a Secret that the spec names.
 	ReasonWorkerNotAllowed = "WorkerNotAllowed"
+	// ReasonQueryNotAllowed surfaces when a threshold names a query that the administrator
+	// does not have for the namespace.
+	ReasonQueryNotAllowed = "QueryNotAllowed"
 	// ReasonInvalidSpec surfaces when something only the operator can see is
 	// wrong, such as a template that does not parse.
 	ReasonInvalidSpec = "InvalidSpec"

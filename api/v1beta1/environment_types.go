@@ -25,6 +25,9 @@ type EnvironmentStatus struct {
 	// +listMapKey=node
 	// +kubebuilder:validation:MaxItems=32
 	SharedNodes []SharedNode `json:"sharedNodes,omitempty"`
+	// usage says that steps have what the pods used.
+	// +optional
+	Usage bool `json:"usage,omitempty"`
 }
 
 // TargetConfiguration is what the pods of a target's Service run.
@@ -118,6 +121,9 @@ type StepEnvironment struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4
 	Changes []EnvironmentChange `json:"changes,omitempty"`
+	// usage is what the pods used.
+	// +optional
+	Usage *StepUsage `json:"usage,omitempty"`
 }
 
 // EnvironmentReading is what was read of the pods behind a Service at an instant.

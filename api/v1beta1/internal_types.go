@@ -39,6 +39,13 @@ type InternalStatus struct {
 	// +kubebuilder:validation:MaxItems=4
 	OtherAccess []TargetAccess `json:"otherAccess,omitempty"`
 
+	// queries are asked at the end of each step, by name.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MaxLength=63
+	Queries []string `json:"queries,omitempty"`
+
 	// auditing is present while a worker reads the numbers of spec.audits.
 	// +optional
 	Auditing *Auditing `json:"auditing,omitempty"`

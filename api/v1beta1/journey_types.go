@@ -1,6 +1,11 @@
 package v1beta1
 
 import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -61,7 +66,7 @@ type JourneyUser struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.request) != has(self.think)",message="exactly one of request and think must be set"
 // +kubebuilder:validation:XValidation:rule="has(self.request) || !has(self.times)",message="times must not be set without request"
-// +kubebuilder:validation:XValidation:rule="has(self.request) || !has(self.capture)",message="capture must not be set without request"
+// +kubebuilder:validation:XValidation:rule="has(self.request) || !has(self.capture) && !has(self.captureFrom)",message="capture and captureFrom must not be set without request"
 type JourneyStep struct {
 	// request is the name of the request of spec.requests that is sent.
 	// +optional
@@ -84,10 +89,100 @@ type JourneyStep struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(c, c.matches('^[A-Za-z_][A-Za-z0-9_]{0,62}$') && !(c in ['user', 'seq', 'worker', 'uuid', 'rand']))",message="capture must have names such as token, but not user, seq, worker, uuid or rand"
 	Capture map[string]JSONPath `json:"capture,omitempty"`
 
+	// captureFrom keeps values of headers, cookies and text as capture keeps values of JSON. Example: [{name:
+	// csrf, match: 'name="csrf" value="([^"]+)"'}].
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	CaptureFrom []Capture `json:"captureFrom,omitempty"`
+
 	// think is how long the user waits before the next request, beside the time that the
 	// load itself has between a user's requests. Example: {min: 1s, max: 3s}.
 	// +optional
 	Think *Think `json:"think,omitempty"`
+}
+
+// Capture is where in a response a value is: in a header, a cookie or the body.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.header) ? !has(self.cookie) : has(self.cookie) || has(self.match)",message="exactly one of header and cookie must be set, or match alone, which searches the body"
+type Capture struct {
+	// name is what ${name} names.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]{0,62}$`
+	// +kubebuilder:validation:XValidation:rule="!(self in ['user', 'seq', 'worker', 'uuid', 'rand'])",message="name must be such as token, but not user, seq, worker, uuid or rand"
+	Name string `json:"name"`
+
+	// header is a header of the response: the first of its name.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Header string `json:"header,omitempty"`
+
+	// cookie is one that the user has, after this response.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Cookie string `json:"cookie,omitempty"`
+
+	// match is a regular expression (RE2), whose first group is the value.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Match string `json:"match,omitempty"`
+}
+
+// maxMatchSize bounds a match with its repetitions written out. A search takes time in proportion to
+// it and to the body at worst: seconds for 1 MiB, for which the worker sends nothing else, where usual
+// expressions take milliseconds.
+const maxMatchSize = 300
+
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]*$")
+
+// CheckHeader returns an error for a header that is none.
+func (c *Capture) CheckHeader() error {
+	if !headerName.MatchString(c.Header) {
+		return errors.New("is not the name of a header, such as X-CSRF-Token")
+	}
+	return nil
+}
+
+// CheckMatch returns an error for a match that is no regular expression with a group, or one that
+// takes too long, which the API server cannot know. It returns nil without one. It only parses: to
+// compile hundreds of expressions costs seconds.
+func (c *Capture) CheckMatch() error {
+	if c.Match == "" {
+		return nil
+	}
+	re, err := syntax.Parse(c.Match, syntax.Perl)
+	switch {
+	case err != nil:
+		return err
+	case re.MaxCap() == 0:
+		return errors.New(`must have a group, whose match is the value, such as value="([^"]+)"`)
+	case sizeOf(re) > maxMatchSize:
+		return fmt.Errorf("has %d parts with its repetitions, at most %d are accepted; use * or + for a large number", sizeOf(re), maxMatchSize)
+	}
+	return nil
+}
+
+// sizeOf is of how many parts an expression is, of which the parser permits 1000 times its length.
+func sizeOf(re *syntax.Regexp) int {
+	n := 1
+	switch re.Op {
+	case syntax.OpLiteral:
+		n = len(re.Rune)
+	case syntax.OpRepeat:
+		n = 0
+	}
+	for _, sub := range re.Sub {
+		n += sizeOf(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min, re.Max, 1)
+	}
+	return n
 }
 
 // JourneyResult is what became of a journey in a step. Those that began in the step's

@@ -29,9 +29,10 @@ import (
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.summary.reason`
 // +kubebuilder:selectablefield:JSONPath=`.status.phase`
 // +kubebuilder:selectablefield:JSONPath=`.status.verdict`
+// +kubebuilder:selectablefield:JSONPath=`.status.startTime`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 52",fieldPath=".metadata",message="name must be at most 52 characters, so that the names of the worker pods fit"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.contains('.')",fieldPath=".metadata",message="name must not contain a dot: it is the name of a Job, whose pods have it in their host names"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.baseline) || self.spec.baseline.name != self.metadata.name",fieldPath=".spec.baseline.name",message="name must be the name of another LoadTest"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.baseline) || !has(self.spec.baseline.name) || self.spec.baseline.name != self.metadata.name",fieldPath=".spec.baseline.name",message="name must be the name of another LoadTest"
 // +kubebuilder:validation:XValidation:rule="has(self.spec.baseline) || has(self.spec.versus) || !has(self.spec.thresholds) || !self.spec.thresholds.exists(t, has(t.maxIncrease) || has(t.maxDecrease))",fieldPath=".spec.baseline",reason="FieldValueRequired",message="baseline or versus must be set when a threshold has maxIncrease or maxDecrease"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.target == oldSelf.spec.target",fieldPath=".spec.target",reason="FieldValueForbidden",message="target cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.requests == oldSelf.spec.requests",fieldPath=".spec.requests",reason="FieldValueForbidden",message="requests cannot change once the run has started; create another LoadTest instead"
@@ -229,9 +230,10 @@ type LoadTestSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(t, !has(t.name) || self.exists_one(o, has(o.name) && o.name == t.name))",message="thresholds must have names that are unique"
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 
-	// baseline is another LoadTest of the same namespace, whose figures are copied into
-	// this status before the first step. Thresholds with maxIncrease or maxDecrease bound
-	// the difference, step by step. Example: {name: shortener-v3}.
+	// baseline is another LoadTest of the same namespace, or the level of a schedule, whose
+	// figures are copied into this status before the first step. Thresholds with maxIncrease or
+	// maxDecrease bound the difference, step by step. Examples: {name: shortener-v3},
+	// {schedule: nightly}.
 	// +optional
 	Baseline *Baseline `json:"baseline,omitempty"`
 

@@ -38,6 +38,9 @@ type StepResult struct {
 	// notable part of the timeout: the target may have answered in time. Absent: none.
 	// +optional
 	Excused int64 `json:"excused,omitempty"`
+	// redirects is the number of redirects that were followed, beside sent. Absent: none.
+	// +optional
+	Redirects int64 `json:"redirects,omitempty"`
 	// downtime is the share of the window in which the target was down, in proportion if a
 	// part of it was. Example: "1.5%". Absent while the step runs, and when a worker did not
 	// report the course of the step.
@@ -299,6 +302,9 @@ type RequestResult struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name       string `json:"name"`
 	PartResult `json:",inline"`
+	// redirects is the number of redirects that were followed. Absent: none.
+	// +optional
+	Redirects int64 `json:"redirects,omitempty"`
 	// errorSamples are one error message for each failing outcome. Absent while the step
 	// runs, and when nothing failed.
 	// +optional

@@ -16,6 +16,7 @@ import (
 // +kubebuilder:printcolumn:name="Last Run",type=date,JSONPath=`.status.lastRun.startTime`
 // +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.summary.verdict`
 // +kubebuilder:printcolumn:name="Trend",type=string,JSONPath=`.status.summary.trend`
+// +kubebuilder:printcolumn:name="Level Change",type=string,priority=1,JSONPath=`.status.summary.level`
 // +kubebuilder:printcolumn:name="Next Run",type=string,JSONPath=`.status.summary.next`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 41",fieldPath=".metadata",message="name must be at most 41 characters, so that the names of its LoadTests fit"
@@ -172,9 +173,10 @@ type LoadTestTemplate struct {
 	// +optional
 	Metadata TemplateMetadata `json:"metadata,omitzero"`
 
-	// spec is their spec. Without a baseline or versus of its own, the last LoadTest of
-	// the schedule that passed is the baseline of the next; as long as there is none that
-	// fits, thresholds on maxIncrease and maxDecrease are left out.
+	// spec is their spec. Without a baseline or versus, the last LoadTest of the schedule that
+	// passed is the baseline of the next; with baseline.schedule of this schedule, the level of
+	// those that passed. While there is none that fits, thresholds on maxIncrease and
+	// maxDecrease are left out.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="!self.?suspend.orValue(false)",fieldPath=".suspend",reason="FieldValueForbidden",message="suspend must not be set in a template; set spec.suspend of the schedule"
 	// +kubebuilder:validation:XValidation:rule="!self.?terminate.orValue(false)",fieldPath=".terminate",reason="FieldValueForbidden",message="terminate must not be set in a template"

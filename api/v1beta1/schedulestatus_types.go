@@ -49,6 +49,20 @@ type LoadTestScheduleStatus struct {
 	// +optional
 	LastFinished *RunOfSchedule `json:"lastFinished,omitempty"`
 
+	// history are the LoadTests of this schedule that finished last and passed or failed, the
+	// oldest first. What is known of one stays here when it is deleted.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=60
+	History []FiguresOfRun `json:"history,omitempty"`
+
+	// levelChanges are the LoadTests of history from which on a metric has another level, the
+	// oldest first. A change shows with the fourth LoadTest of the new level: fewer may be chance.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	LevelChanges []LevelChange `json:"levelChanges,omitempty"`
+
 	// missedRuns is how many times of schedule had no LoadTest, because the next time was
 	// there or startingDeadlineSeconds had passed. More than 100 in a row count as 100.
 	// +optional
@@ -87,6 +101,60 @@ type RunOfSchedule struct {
 	// verdict is its verdict. Absent while it has not finished.
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
+}
+
+// FiguresOfRun is what is kept of a LoadTest of a schedule, to tell a change of its level.
+type FiguresOfRun struct {
+	// name is the name of the LoadTest.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+	// completionTime is when it finished.
+	// +required
+	CompletionTime metav1.Time `json:"completionTime"`
+	// p99 is the 99th percentile of response times in its last step, of repetitions the
+	// median. Absent: too few samples.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	P99 string `json:"p99,omitempty"`
+	// sustained is the largest load that it kept: "380/s", "100 users". Absent: none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Sustained string `json:"sustained,omitempty"`
+}
+
+// LevelMetric is a metric whose level is watched.
+//
+// +kubebuilder:validation:Enum=p99;sustained
+type LevelMetric string
+
+const (
+	// LevelP99 is p99 of the last step.
+	LevelP99 LevelMetric = "p99"
+	// LevelSustained is the largest load that was kept.
+	LevelSustained LevelMetric = "sustained"
+)
+
+// LevelChange is a LoadTest from which on a metric has another level.
+type LevelChange struct {
+	// metric is p99 or sustained.
+	// +required
+	Metric LevelMetric `json:"metric"`
+	// run is the first LoadTest of the new level.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Run string `json:"run"`
+	// time is when it finished.
+	// +required
+	Time metav1.Time `json:"time"`
+	// from is the level before, the median of its LoadTests: "40ms", "400/s".
+	// +required
+	// +kubebuilder:validation:MaxLength=32
+	From string `json:"from"`
+	// to is the level since.
+	// +required
+	// +kubebuilder:validation:MaxLength=32
+	To string `json:"to"`
 }
 
 // Considered is the part of the schedule's times that has been handled.
@@ -147,6 +215,10 @@ type ScheduleSummary struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Trend string `json:"trend,omitempty"`
+	// level is the latest of levelChanges: "p99 +30% since nightly-29671230".
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Level string `json:"level,omitempty"`
 	// next is nextRunTime to the minute, in the schedule's time zone: "2026-11-23 02:30 CET".
 	// +optional
 	// +kubebuilder:validation:MaxLength=64

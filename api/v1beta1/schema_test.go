@@ -45,6 +45,13 @@ type node struct {
 	name   string // the field's JSON name; empty for items and values
 	schema apiextensionsv1.JSONSchemaProps
 	typ    reflect.Type
+	// elsewhere says that a node above refers to another, which describes the same fields.
+	elsewhere bool
+}
+
+// refers says whether a schema's fields are described elsewhere (hack/crdtext).
+func refers(s apiextensionsv1.JSONSchemaProps) bool {
+	return strings.Contains(s.Description, "Its fields: see ")
 }
 
 func (n node) spec() bool { return strings.HasPrefix(n.path, "spec.") }
@@ -58,18 +65,18 @@ func walk(n node, visit func(node)) {
 		return
 	}
 	visit(n)
-	fields := jsonFields(n.typ)
+	fields, elsewhere := jsonFields(n.typ), n.elsewhere || refers(n.schema)
 	for _, name := range slices.Sorted(maps.Keys(n.schema.Properties)) {
 		if typ, ok := fields[name]; ok {
 			path := strings.TrimPrefix(n.path+"."+name, ".")
-			walk(node{path, name, n.schema.Properties[name], typ}, visit)
+			walk(node{path, name, n.schema.Properties[name], typ, elsewhere}, visit)
 		}
 	}
 	if n.schema.Items != nil {
-		walk(node{n.path + "[]", "", *n.schema.Items.Schema, n.typ.Elem()}, visit)
+		walk(node{n.path + "[]", "", *n.schema.Items.Schema, n.typ.Elem(), elsewhere}, visit)
 	}
 	if n.schema.AdditionalProperties != nil {
-		walk(node{n.path + "{}", "", *n.schema.AdditionalProperties.Schema, n.typ.Elem()}, visit)
+		walk(node{n.path + "{}", "", *n.schema.AdditionalProperties.Schema, n.typ.Elem(), elsewhere}, visit)
 	}
 }
 
@@ -121,9 +128,10 @@ func problems(n node) []string {
 	check(s.Default == nil || !strings.Contains(n.path, "[]"), "has a default inside a list, which a comparison of manifests takes for a difference in each item")
 	if n.name != "" {
 		check(jsonName.MatchString(n.name), "is not spelled in lower camel case")
-		check(strings.HasPrefix(s.Description, n.name+" "), "has a description that does not begin with its name")
+		check(n.elsewhere || strings.HasPrefix(s.Description, n.name+" "), "has a description that does not begin with its name")
 	}
-	check(len(s.Description) <= maxDescription || strings.HasSuffix(n.path, "spec.thresholds[].metric") || n.typ == reflect.TypeFor[metav1.Condition]() || strings.HasPrefix(n.path, "status.conditions[]."), "has a description of more than 300 characters")
+	own, _, _ := strings.Cut(s.Description, "\nIts fields: see ")
+	check(len(own) <= maxDescription || strings.HasSuffix(n.path, "spec.thresholds[].metric") || n.typ == reflect.TypeFor[metav1.Condition]() || strings.HasPrefix(n.path, "status.conditions[]."), "has a description of more than 300 characters")
 	switch s.Type {
 	case "array":
 		check(s.MaxItems != nil, "is a list without maxItems")
@@ -148,7 +156,7 @@ func bounded(n node) bool {
 		return true
 	case n.typ == reflect.TypeFor[metav1.Duration]():
 		return !n.spec() // in status the operator writes it
-	case strings.HasSuffix(n.path, "spec.worker.nodeSelector{}"):
+	case strings.Contains(n.path, "spec.worker.") && strings.HasSuffix(n.path, "{}"):
 		return true // by a CEL rule; no marker reaches the values of a map
 	}
 	return false

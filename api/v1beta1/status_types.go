@@ -145,6 +145,11 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxLength=16
 	MaxSustainedRate string `json:"maxSustainedRate,omitempty"`
 
+	// why says what was at its limit in the first step that was not kept.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Why string `json:"why,omitempty"`
+
 	// search is how spec.search is carried out, and what it has found. Absent without
 	// one.
 	// +optional

@@ -114,6 +114,12 @@ type StepStatus struct {
 	// status.environment is.
 	// +optional
 	Environment *StepEnvironment `json:"environment,omitempty"`
+	// queries are what the administrator's Prometheus answered.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=20
+	Queries []QueryResult `json:"queries,omitempty"`
 	// result is what was measured. Absent for pauses and before the first report.
 	// +optional
 	Result *StepResult `json:"result,omitempty"`

@@ -66,7 +66,7 @@ type Request struct {
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 
 	// expect is which responses are expected; any other counts as failed. Absent:
-	// every status from 200 to 299; OK with grpc. A redirect is not followed.
+	// every status from 200 to 299; OK with grpc.
 	// +optional
 	Expect *Expectation `json:"expect,omitempty"`
 }
@@ -78,7 +78,8 @@ type Request struct {
 // ${column} (of spec.data, setup.fill or its journey). $$ is a dollar sign.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.body) || !has(self.bodyFrom)",message="at most one of body and bodyFrom must be set"
-// +kubebuilder:validation:XValidation:rule="!has(self.targets) || !has(self.method) && !has(self.path) && !has(self.body) && !has(self.bodyFrom)",message="method, path, body and bodyFrom must not be set with targets, which have their own"
+// +kubebuilder:validation:XValidation:rule="!has(self.body) || !has(self.form)",message="at most one of body and form must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.targets) || !has(self.method) && !has(self.path) && !has(self.body) && !has(self.bodyFrom) && !has(self.form)",message="method, path, body, bodyFrom and form must not be set with targets, which have their own"
 type HTTPRequest struct {
 	// method is the HTTP method. Default GET.
 	// +optional
@@ -108,12 +109,53 @@ type HTTPRequest struct {
 	// +optional
 	BodyFrom *Content `json:"bodyFrom,omitempty"`
 
+	// form is the body as fields of a form; as multipart/form-data if one has a filename.
+	// Example: [{name: csrf, value: "${csrf}"}].
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	Form []FormField `json:"form,omitempty"`
+
+	// followRedirects is how many redirects are followed, within the time of one request, to
+	// this target and spec.otherTargets alone. Default 0.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10
+	FollowRedirects int32 `json:"followRedirects,omitempty"`
+
 	// targets is a targets file of vegeta: at most 100000 requests without templates,
 	// sent in turn by all workers together, and measured as this request. headers are sent
 	// with targets that have no header of the same name.
 	// Example: {from: {configMap: {name: replay, key: targets.txt}}}.
 	// +optional
 	Targets *Targets `json:"targets,omitempty"`
+}
+
+// FormField is a field of a form.
+type FormField struct {
+	// name is the field's name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Name string `json:"name"`
+
+	// value is a template. Absent: what bodyFrom holds, as it is, in a field with a filename.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Value *string `json:"value,omitempty"`
+
+	// filename is that of a file.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Filename string `json:"filename,omitempty"`
+
+	// contentType is that of the file. Default application/octet-stream.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	ContentType string `json:"contentType,omitempty"`
 }
 
 // OwnHeaders returns the headers or the metadata of a request, without the headers of its target.
@@ -134,7 +176,7 @@ type Method string
 type Expectation struct {
 	// status lists the expected status codes. A 429 that is listed does not fail, and
 	// is still counted as rateLimited. Absent: every status from 200 to 299. A redirect
-	// is not followed, and fails unless it is listed. Example: [302].
+	// that is not followed fails unless it is listed. Example: [302].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1

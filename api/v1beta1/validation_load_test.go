@@ -1,5 +1,7 @@
 package v1beta1_test
 
+import "strings"
+
 // loadValidations are about how much is sent, by whom and for how long.
 var loadValidations = []validation{
 	// How much of it: a ladder.
@@ -189,6 +191,21 @@ var loadValidations = []validation{
 	{name: "values of nodeSelector", valid: "{worker: {nodeSelector: {kubernetes.io/os: linux}}}",
 		invalid: "{worker: {nodeSelector: {zone: zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz}}}",
 		want:    []string{"spec.worker.nodeSelector: Invalid value: nodeSelector must have keys of at most 317 and values of at most 63 characters"}},
+	{name: "values of labels", valid: "{worker: {labels: {team: a}}}",
+		invalid: "{worker: {labels: {zone: zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz}}}",
+		want:    []string{"spec.worker.labels: Invalid value: labels must have keys of at most 317 and values of at most 63 characters"}},
+	{name: "values of annotations", valid: "{worker: {annotations: {team: a}}}",
+		invalid: "{worker: {annotations: {zone: " + strings.Repeat("z", 1025) + "}}}",
+		want:    []string{"spec.worker.annotations: Invalid value: annotations must have keys of at most 317 and values of at most 1024 characters"}},
+	{name: "values of awayFrom", valid: "{worker: {awayFrom: {team: a}}}",
+		invalid: "{worker: {awayFrom: {zone: zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz}}}",
+		want:    []string{"spec.worker.awayFrom: Invalid value: awayFrom must have keys of at most 317 and values of at most 63 characters"}},
+	{name: "no pods to stay away from", valid: "{worker: {awayFrom: {app: shop}}}",
+		invalid: "{worker: {awayFrom: {}}}",
+		want:    []string{"spec.worker.awayFrom: Invalid value: 0: spec.worker.awayFrom in body should have at least 1 properties"}},
+	{name: "dots of a host", valid: "{worker: {ndots: 15}}",
+		invalid: "{worker: {ndots: 16}}",
+		want:    []string{"spec.worker.ndots: Invalid value: 16: spec.worker.ndots in body should be less than or equal to 15"}},
 	{name: "start deadline", valid: "{startDeadlineSeconds: 86400}",
 		invalid: "{startDeadlineSeconds: 0}",
 		want:    []string{"spec.startDeadlineSeconds: Invalid value: 0: spec.startDeadlineSeconds in body should be greater than or equal to 1"}},

@@ -1,7 +1,7 @@
 package v1beta1_test
 
 // unknownMetric is what is said of a metric that there is not.
-const unknownMetric = "spec.thresholds[0].metric: Invalid value: metric must be a percentile such as p95 or p99.9, or longest, mean, onTimeRate, failureRate, rateLimitedRate, unsentRate, downtime, drift, goodput, throughput, itemsPerSecond, overLimitGrants or falseDenials"
+const unknownMetric = "spec.thresholds[0].metric: Invalid value: metric must be a percentile such as p95 or p99.9, or longest, mean, onTimeRate, failureRate, rateLimitedRate, unsentRate, downtime, drift, goodput, throughput, itemsPerSecond, overLimitGrants, falseDenials or Query"
 
 // thresholdValidations are about what the target must keep.
 var thresholdValidations = []validation{
@@ -49,19 +49,19 @@ var thresholdValidations = []validation{
 		want:    []string{"spec.thresholds[0]: Invalid value: max or min of onTimeRate, failureRate, rateLimitedRate, unsentRate or downtime must be a percentage such as 1%"}},
 	{name: "bound of drift", valid: "{thresholds: [{metric: drift, max: '0.5'}]}",
 		invalid: "{thresholds: [{metric: drift, max: 1%}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond or drift must be a number per second such as 1000, or in quotes such as \"0.5\""}},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
 	{name: "drift of a request", valid: "{requests: [{name: a, http: {}}], thresholds: [{metric: drift, max: 1}]}",
 		invalid: "{requests: [{name: a, http: {}}], thresholds: [{metric: drift, max: 1, requests: [a]}]}",
-		want:    []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime or drift, which are not known per request"}},
+		want:    []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime, drift or Query, which are not known per request"}},
 	{name: "bound of goodput", valid: "{thresholds: [{metric: goodput, min: '0.5'}]}",
 		invalid: "{thresholds: [{metric: goodput, min: 1000/s}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond or drift must be a number per second such as 1000, or in quotes such as \"0.5\""}},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
 	{name: "bound of throughput", valid: "{thresholds: [{metric: throughput, max: '1000'}]}",
 		invalid: "{thresholds: [{metric: throughput, max: 1k}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond or drift must be a number per second such as 1000, or in quotes such as \"0.5\""}},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
 	{name: "bound of itemsPerSecond", valid: "{requests: [{name: append, http: {}, items: 1000}], thresholds: [{metric: itemsPerSecond, min: '50000', requests: [append]}]}",
 		invalid: "{thresholds: [{metric: itemsPerSecond, min: 1%}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond or drift must be a number per second such as 1000, or in quotes such as \"0.5\""}},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
 	{name: "bound of overLimitGrants", valid: "{audits: [{name: contract, rateLimit: {capacity: 50, refillPerSecond: '10', clientHeader: X-Forwarded-For}}], thresholds: [{metric: overLimitGrants, max: '0'}]}",
 		invalid: "{audits: [{name: contract, rateLimit: {capacity: 50, refillPerSecond: '10', clientHeader: X-Forwarded-For}}], thresholds: [{metric: overLimitGrants, max: 0%}]}",
 		want:    []string{"spec.thresholds[0]: Invalid value: max or min of overLimitGrants or falseDenials must be a whole number such as 0"}},
@@ -73,7 +73,7 @@ var thresholdValidations = []validation{
 		want:    []string{"spec.thresholds: Invalid value: requests of a threshold must be names of spec.requests"}},
 	{name: "unsentRate of a request", valid: "{requests: [{name: follow, http: {}}], thresholds: [{metric: unsentRate, max: 0%}]}",
 		invalid: "{requests: [{name: follow, http: {}}], thresholds: [{metric: unsentRate, max: 0%, requests: [follow]}]}",
-		want:    []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime or drift, which are not known per request"}},
+		want:    []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime, drift or Query, which are not known per request"}},
 	{name: "steps of a threshold", valid: "{thresholds: [{metric: p95, max: 1s, steps: [peak, recovery]}]}",
 		invalid: "{thresholds: [{metric: p95, max: 1s, steps: []}]}",
 		want:    []string{"spec.thresholds[0].steps: Invalid value: 0: spec.thresholds[0].steps in body should have at least 1 items"}},
@@ -115,7 +115,7 @@ var thresholdValidations = []validation{
 		}},
 	{name: "bound of a rate without quotes", valid: "{thresholds: [{metric: goodput, min: 1000}]}",
 		invalid: "{thresholds: [{metric: goodput, min: -1}]}",
-		want:    []string{`spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond or drift must be a number per second such as 1000, or in quotes such as "0.5"`}},
+		want:    []string{`spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, drift or Query must be a number such as 1000, or in quotes such as "0.5"`}},
 	{name: "bound of a count without quotes", valid: "{audits: [{name: a, rateLimit: {capacity: 1, refillPerSecond: 1, clientHeader: A}}], thresholds: [{metric: falseDenials, max: 0}]}",
 		invalid: "{audits: [{name: a, rateLimit: {capacity: 1, refillPerSecond: 1, clientHeader: A}}], thresholds: [{metric: falseDenials, max: 2147483648}]}",
 		want:    []string{"spec.thresholds[0]: Invalid value: max or min of overLimitGrants or falseDenials must be a whole number such as 0"}},
@@ -130,7 +130,7 @@ var thresholdValidations = []validation{
 		want:    []string{"spec.thresholds: Invalid value: types of a threshold must be types of spec.requests"}},
 	{name: "types of what has none", valid: "{thresholds: [{metric: unsentRate, max: 1%}]}",
 		invalid: "{thresholds: [{metric: unsentRate, max: 1%, types: [Read]}]}",
-		want:    []string{"spec.thresholds[0].types: Forbidden: types must not be set with overLimitGrants, falseDenials, unsentRate, downtime or drift, which are not known per type"}},
+		want:    []string{"spec.thresholds[0].types: Forbidden: types must not be set with overLimitGrants, falseDenials, unsentRate, downtime, drift or Query, which are not known per type"}},
 	{name: "more repetitions than there are", valid: "{repetitions: 5, thresholds: [{metric: p95, max: 1s, inRepetitions: 5}]}",
 		invalid: "{repetitions: 5, thresholds: [{metric: p95, max: 1s, inRepetitions: 6}]}",
 		want:    []string{"spec.thresholds: Invalid value: inRepetitions of a threshold must be at most spec.repetitions"}},

@@ -76,7 +76,7 @@ var spellings = map[string]spelling{
 		[]string{"1us", "1h", "1.5s"}, []string{"0.9us", "1h1us", "x1s", "1sx", "1"}},
 	"grace of a threshold": {"{thresholds: [{metric: p95, max: 1s, onBreach: Abort, grace: '%s'}]}", "spec.thresholds[0].grace", "grace must be a time from 0s to 24h, such as 10s",
 		[]string{"0s", "24h"}, []string{"24h1us", "x1s", "1sx", "-1s"}},
-	"bound of a rate": aBound("goodput", `goodput, throughput, itemsPerSecond or drift must be a number per second such as 1000, or in quotes such as "0.5"`,
+	"bound of a rate": aBound("goodput", `goodput, throughput, itemsPerSecond, drift or Query must be a number such as 1000, or in quotes such as "0.5"`,
 		[]string{"999999999.999999", "0"}, []string{"1000000000", "1.0000001"}),
 	"bound of a count": aBound("falseDenials", "overLimitGrants or falseDenials must be a whole number such as 0",
 		[]string{"999999999999", "0"}, []string{"1000000000000", "1.5"}),
@@ -91,6 +91,18 @@ var spellings = map[string]spelling{
 		[]string{strings.Repeat("k", 317)}, []string{strings.Repeat("k", 318)}},
 	"value of a node label": {"{worker: {nodeSelector: {a: b, c: '%s'}}}", "spec.worker.nodeSelector", "nodeSelector must have keys of at most 317 and values of at most 63 characters",
 		[]string{strings.Repeat("v", 63)}, []string{strings.Repeat("v", 64)}},
+	"key of a label of workers": {"{worker: {labels: {a: b, '%s': c}}}", "spec.worker.labels", "labels must have keys of at most 317 and values of at most 63 characters",
+		[]string{strings.Repeat("k", 317)}, []string{strings.Repeat("k", 318)}},
+	"value of a label of workers": {"{worker: {labels: {a: '%s'}}}", "spec.worker.labels", "labels must have keys of at most 317 and values of at most 63 characters",
+		[]string{strings.Repeat("k", 63)}, []string{strings.Repeat("k", 64)}},
+	"key of an annotation of workers": {"{worker: {annotations: {a: b, '%s': c}}}", "spec.worker.annotations", "annotations must have keys of at most 317 and values of at most 1024 characters",
+		[]string{strings.Repeat("k", 317)}, []string{strings.Repeat("k", 318)}},
+	"value of an annotation of workers": {"{worker: {annotations: {a: '%s'}}}", "spec.worker.annotations", "annotations must have keys of at most 317 and values of at most 1024 characters",
+		[]string{strings.Repeat("k", 1024)}, []string{strings.Repeat("k", 1025)}},
+	"key of a label to stay away from": {"{worker: {awayFrom: {a: b, '%s': c}}}", "spec.worker.awayFrom", "awayFrom must have keys of at most 317 and values of at most 63 characters",
+		[]string{strings.Repeat("k", 317)}, []string{strings.Repeat("k", 318)}},
+	"value of a label to stay away from": {"{worker: {awayFrom: {a: '%s'}}}", "spec.worker.awayFrom", "awayFrom must have keys of at most 317 and values of at most 63 characters",
+		[]string{strings.Repeat("k", 63)}, []string{strings.Repeat("k", 64)}},
 	"request of a second threshold": {"{requests: [{name: a, http: {}}], thresholds: [{metric: p95, max: 1s, requests: [a]}, {metric: p50, max: 1s, requests: ['%s']}]}",
 		"spec.thresholds", "requests of a threshold must be names of spec.requests", []string{"a"}, []string{"b"}},
 	"HTTP/2 to a service through a proxy": {"{target: {url: null, service: {name: s, scheme: '%s'}, protocol: HTTP/2, proxy: {url: 'http://p'}}}",
@@ -117,7 +129,7 @@ func TestValuesAreAcceptedOrRefusedByTheirSpelling(t *testing.T) {
 // TestMetricsOfAWholeRunAreNotKnownPerRequest is apart, as each metric has a bound of its own.
 func TestMetricsOfAWholeRunAreNotKnownPerRequest(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
-	want := []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime or drift, which are not known per request"}
+	want := []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime, drift or Query, which are not known per request"}
 	for metric, bound := range map[string]string{"overLimitGrants": "0", "falseDenials": "0", "unsentRate": "0%"} {
 		spec := "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: A}}], requests: [{name: a, http: {}}], thresholds: [{metric: " + metric + ", max: '" + bound + "', requests: [a]}]}"
 		same.As(t, "refusals of "+metric, want, refusals(t, c.Create(t.Context(), loadTest(t, namespace, spec), client.DryRunAll)))

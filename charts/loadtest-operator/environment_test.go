@@ -9,13 +9,16 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	rules "github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // What only some installations use, the operator may read only where a value asks for it.
 func TestRightsFollowTheValues(t *testing.T) {
 	for right, values := range map[string]struct{ with, without string }{
 		"[autoscaling] resources:[horizontalpodautoscalers] verbs:[list]":                        {"environment.enabled=true", "environment.enabled=false"},
+		"[metrics.k8s.io] resources:[pods] verbs:[list]":                                         {"environment.usage=true", "environment.usage=false"},
 		"[apps] resources:[controllerrevisions daemonsets deployments statefulsets] verbs:[get]": {"rollouts.enabled=true", "rollouts.enabled=false"},
 		"[] resources:[configmaps] verbs:[create get]":                                           {"config.results.volume=true,results.volume.emptyDir.medium=Memory", "config.limits.runs=1"},
 	} {
@@ -33,6 +36,7 @@ func TestRightsFollowTheValues(t *testing.T) {
 func TestOptionalRolesAreThoseOfTheChart(t *testing.T) {
 	for file, right := range map[string]string{
 		"rollouts": "[apps] resources:[controllerrevisions daemonsets deployments statefulsets] verbs:[get]",
+		"usage":    "[metrics.k8s.io] resources:[pods] verbs:[list]",
 		"results":  "[] resources:[configmaps] verbs:[get]",
 	} {
 		text, err := os.ReadFile("../../config/rbac/optional/" + file + ".yaml")
@@ -53,4 +57,35 @@ func grants(objects []unstructured.Unstructured, right string) bool {
 	return slices.ContainsFunc(objects, func(o unstructured.Unstructured) bool {
 		return strings.HasSuffix(o.GetKind(), "Role") && strings.Contains(fmt.Sprint(o.Object["rules"]), "apiGroups:"+right)
 	})
+}
+
+// What pods use is read only where a value says so, and never without the pods themselves.
+func TestUsageIsReadWhereAValueSaysSo(t *testing.T) {
+	for value, want := range map[string]bool{"environment.usage=true": true, "environment.usage=false": false, "replicas=1": false} {
+		container := list(t, find(t, render(t, "--set", value), "Deployment", release), "spec", "template", "spec", "containers")[0].(map[string]any)
+		if got := slices.Contains(list(t, container, "args"), any("--read-usage")); got != want {
+			t.Errorf("%s: the operator reads it: %t, want %t", value, got, want)
+		}
+	}
+	_, err := helm(t, release, "--set", "environment.usage=true,environment.enabled=false")
+	if want := "environment.usage: set environment.enabled, too"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// The Secret for Prometheus is in the operator's pods, where its flag has it by default, and the
+// configuration is one that the operator takes.
+func TestPrometheusOfTheAdministrator(t *testing.T) {
+	objects := render(t, "--set", "prometheus.keysSecret=prometheus-keys,config.prometheus.url=https://prometheus:9090",
+		"--set", "config.prometheus.queries[0].name=hits,config.prometheus.queries[0].expression=up,config.prometheus.queries[0].limit=20")
+	pod := find(t, objects, "Deployment", release)
+	type object = map[string]any
+	same.As(t, "volumes", []any{object{"name": "prometheus", "secret": object{"secretName": "prometheus-keys", "optional": true}}}, list(t, pod, "spec", "template", "spec", "volumes"))
+	container := list(t, pod, "spec", "template", "spec", "containers")[0].(object)
+	same.As(t, "mounts", []any{object{"name": "prometheus", "mountPath": "/etc/loadtest-operator/prometheus", "readOnly": true}}, list(t, container, "volumeMounts"))
+	document := find(t, objects, "ConfigMap", release+"-config")["data"].(object)["config.yaml"].(string)
+	p, err := rules.Load([]byte(document))
+	if err != nil || p.Prometheus().URL != "https://prometheus:9090" || !p.For("shop").Queries.Allows("hits") {
+		t.Errorf("%v of\n%s", err, document)
+	}
 }

@@ -62,7 +62,8 @@ func TestOperatorWritesOnlyWhatLoadTestsNeed(t *testing.T) {
 func TestOperatorWritesWhatLoadTestsNeed(t *testing.T) {
 	admin := apiserver.Client(t)
 	own, namespace := apiserver.Namespace(t), apiserver.Namespace(t)
-	installPolicies(t, own)
+	// Without it, no pod has a label of another (test/deviation).
+	installPolicies(t, own, "--set-json", `config={"workers": [{"labelKeys": ["team"], "annotationKeys": ["linkerd.io/*"], "priorityClasses": ["load"]}]}`)
 	operator := account(t, own)
 	awaitPolicies(t, operator, own)
 
@@ -165,6 +166,7 @@ func TestOperatorDoesNotChangeARunThatHasFinished(t *testing.T) {
 		"a kept threshold": func(s *v1beta1.LoadTestStatus) {
 			s.Thresholds = []v1beta1.ThresholdStatus{{Name: "p95", State: v1beta1.ThresholdPassed}}
 		},
+		"another cause":       func(s *v1beta1.LoadTestStatus) { s.Why = "The network." },
 		"a higher goodput":    func(s *v1beta1.LoadTestStatus) { s.Summary.Goodput = "9999/s" },
 		"another target":      func(s *v1beta1.LoadTestStatus) { s.TargetURL = "http://other" },
 		"that it goes on":     func(s *v1beta1.LoadTestStatus) { s.Conditions[0].Status = metav1.ConditionFalse },

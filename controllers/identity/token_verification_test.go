@@ -144,7 +144,7 @@ func TestAuthenticateFromTheCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, err := loadtest.CacheOptions()
+	options, _, err := loadtest.CacheOptions()
 	if err != nil {
 		t.Fatal(err)
 	}

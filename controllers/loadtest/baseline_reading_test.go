@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // The baseline of a run that is applied together with it is waited for, and read whole
@@ -67,6 +68,37 @@ func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 	}
 	if err := direct.Get(t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}); err != nil {
 		t.Errorf("the Job, after the baseline was copied and deleted: %v", err)
+	}
+}
+
+// The level of a schedule is read from its LoadTests, of whose results the cache has none.
+func TestLevelIsReadBeforeTheRunBegins(t *testing.T) {
+	t.Parallel()
+	direct, kept, lt := apiserver.Client(t), cached(t), hello(t)
+	lt.Spec.Baseline = &v1beta1.Baseline{Schedule: "nightly"}
+	lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: v1beta1.MetricFailureRate, MaxIncrease: "10%"}}
+	must.Succeed(t, direct.Update(t.Context(), lt))
+	yes := true
+	for _, name := range []string{"nightly-1", "nightly-2", "nightly-3"} {
+		passed := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{
+			Namespace: lt.Namespace, Name: name,
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1beta1.GroupVersion.String(), Kind: "LoadTestSchedule", Name: "nightly", UID: "s", Controller: &yes}},
+		}, Spec: *lt.Spec.DeepCopy()}
+		passed.Spec.Baseline, passed.Spec.Thresholds = nil, nil
+		must.Succeed(t, direct.Create(t.Context(), passed))
+		finish(t, passed)
+		cachedAs(t, kept, passed, &v1beta1.LoadTest{})
+	}
+	r := newFixture(t, kept)
+	r.readPastCache(unhurried{direct})
+	for range 3 {
+		cachedAs(t, kept, lt, &v1beta1.LoadTest{})
+		r.after(time.Second)
+		r.mustPass(lt)
+	}
+	copied := lt.Status.Baseline
+	if copied == nil || copied.Schedule != "nightly" || len(copied.Steps) != 3 || copied.Steps[0].Run != "nightly-1" || copied.Steps[0].Sent != 7 {
+		t.Errorf("copied %+v, with conditions %+v", copied, lt.Status.Conditions)
 	}
 }
 

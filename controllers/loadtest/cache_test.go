@@ -24,7 +24,7 @@ import (
 // cached is a client that reads through a cache as the operator's.
 func cached(t *testing.T) client.Client {
 	t.Helper()
-	options, err := loadtest.CacheOptions()
+	options, _, err := loadtest.CacheOptions()
 	if err != nil {
 		t.Fatal(err)
 	}

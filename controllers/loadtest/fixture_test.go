@@ -166,7 +166,7 @@ func (c asCached) List(ctx context.Context, list client.ObjectList, options ...c
 
 // inCache makes of a LoadTest what the cache has of it.
 func inCache(lt *v1beta1.LoadTest) error {
-	options, err := loadtest.CacheOptions()
+	options, _, err := loadtest.CacheOptions()
 	if err != nil {
 		return err
 	}

@@ -2,12 +2,15 @@ package loadtest
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate/usagereader"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -17,6 +20,25 @@ type lookups struct {
 	access *targetaccess.Access
 	// pods are those behind the target of a step; nil: they were not read.
 	pods *targetstate.Seen
+	// usage are the readings of the step that runs; nil: there are none.
+	usage *usagereader.Readings
+	// asking are the latest questions about a step; nil: none were asked.
+	asking *asking
+}
+
+// asking are questions that are asked beside the passes: what is asked may take seconds to answer,
+// and other runs must not wait for it.
+type asking struct {
+	step    int
+	answers atomic.Pointer[question.Answers]
+}
+
+// answered are the answers; nil: there are none yet.
+func (l *lookups) answered() *question.Answers {
+	if l.asking == nil {
+		return nil
+	}
+	return l.asking.answers.Load()
 }
 
 // observeAccess returns where the targets lead to, for the decision; nil: it need not be

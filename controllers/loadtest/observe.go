@@ -39,6 +39,7 @@ func (p *pass) observe(ctx context.Context) (ends bool, err error) {
 	p.seen.Refused, p.seen.Written, p.seen.LiveFrom = note.refusals.job, note.written, p.budget.from(now)
 	p.seen.ReadBack, p.seen.Seconds, p.seen.Unstored = p.delays.longest(now), note.seconds, note.archiving.unstored
 	p.seen.LooksAtTargets, p.seen.Looked = p.TargetPods != nil, note.lookups.pods
+	p.seen.SamplesUsage, p.seen.Asks, p.seen.Answered = p.TargetUsage != nil, p.Prometheus != nil, note.lookups.answered()
 	if p.seen.Place, err = p.place(ctx, p.lt, p.inForce, now); err != nil {
 		return false, err
 	}
@@ -70,7 +71,7 @@ func (p *pass) observeCluster(ctx context.Context, job *batchv1.Job) (err error)
 		return err
 	}
 	if lifecycle.NeedsBaseline(lt) {
-		if seen.Baseline, err = p.baseline(ctx, lt); err != nil {
+		if err := p.readBaseline(ctx); err != nil {
 			return err
 		}
 	}

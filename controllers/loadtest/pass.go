@@ -6,10 +6,13 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
@@ -125,13 +128,44 @@ func (p *pass) leave(ctx context.Context) (ends bool, err error) {
 	return false, nil
 }
 
-// look reads what is behind the target of a step, for the next pass to see.
+// look reads what is behind the target of a step, and asks about it, for the next pass to see.
 func (p *pass) look(ctx context.Context) (ends bool, err error) {
 	if wanted := p.decision.Look; wanted != nil {
 		p.note.lookups.pods = &targetstate.Seen{Look: *wanted, At: p.now} // a reading that panics is not made again
+		usage := make(chan *targetstate.Usage, 1)
+		go func() { usage <- p.usage(ctx, *wanted) }()
 		p.note.lookups.pods = p.TargetPods.Read(ctx, p.lt, *wanted, p.now)
+		p.note.lookups.pods.Usage = <-usage
+	}
+	if sample := p.decision.Sample; sample != nil {
+		p.note.lookups.usage = p.TargetUsage.Continue(ctx, p.lt.Namespace, p.note.lookups.usage, *sample, p.now)
+	}
+	if asked := p.decision.Ask; asked != nil {
+		p.ask(ctx, *asked)
 	}
 	return false, nil
+}
+
+// usage is what the pods used in a step that has ended; nil: it is not read.
+func (p *pass) usage(ctx context.Context, wanted targetstate.Look) *targetstate.Usage {
+	if env := p.lt.Status.Environment; env == nil || !env.Usage || wanted.Point != targetstate.After {
+		return nil
+	}
+	return p.TargetUsage.Final(ctx, p.lt.Namespace, p.note.lookups.usage, wanted.Step)
+}
+
+// ask begins to ask about a step, once. The pass that sees the answers follows them.
+func (p *pass) ask(ctx context.Context, asked question.Asked) {
+	if of := p.note.lookups.asking; of != nil && of.step == asked.Step {
+		return
+	}
+	of := &asking{step: asked.Step}
+	p.note.lookups.asking = of
+	to, name, ctx := p.inForce.Prometheus(), client.ObjectKeyFromObject(p.lt), context.WithoutCancel(ctx)
+	go func() {
+		of.answers.Store(p.Prometheus.Ask(ctx, to, asked))
+		p.Runs.Enqueue([]types.NamespacedName{name})
+	}()
 }
 
 // store stores the archive of a step. The status that names it must not be written

@@ -22,10 +22,13 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/firstread"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question/prometheus"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate/podreader"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate/usagereader"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -67,8 +70,16 @@ type Reconciler struct {
 	TargetAccess *targetaccess.Checker
 	// TargetPods reads the pods behind the Services of targets; nil: they are not read.
 	TargetPods *podreader.Reader
+	// TargetUsage reads what they use; nil: that is not read.
+	TargetUsage *usagereader.Reader
+	// Prometheus asks the administrator's; nil: it is not asked.
+	Prometheus *prometheus.Asker
 	// Metrics may be nil.
 	Metrics *Metrics
+	// Reading is that of the LoadTests that have not begun: none begins before it is complete,
+	// since the queue would not know the others. Then, PolicyChanged is to be called. Nil: they
+	// have been read.
+	Reading *firstread.Reading
 	// Finished is called once the last status of a run has been written. It may be nil.
 	Finished func(types.UID, *v1beta1.LoadTestStatus)
 	// Keeper keeps the results of finished runs; nil: none are kept.
@@ -148,6 +159,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 	inForce := r.Policy() // of the whole pass, whatever changes meanwhile
 	lt, err := r.read(ctx, r.Client, req.NamespacedName)
 	if err == nil && lt != nil && isToBegin(lt) {
+		if !r.Reading.Complete() {
+			return ctrl.Result{}, nil
+		}
 		if result, waits, err := r.goesOnWaiting(ctx, lt, inForce, note); waits || err != nil {
 			return result, err
 		}

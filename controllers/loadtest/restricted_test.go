@@ -38,7 +38,18 @@ var workerFields = map[string][]any{
 		[]corev1.Toleration(nil), []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
 		[]corev1.Toleration{{Key: "a", Operator: "Is", Value: "b", Effect: "Never", TolerationSeconds: ptr.To[int64](-1)}},
 	},
-	"OnLoss": {v1beta1.LossPolicy(""), v1beta1.LossContinue, v1beta1.LossStop},
+	"Labels": {
+		map[string]string(nil), map[string]string{"team": "a"}, map[string]string{desired.LabelRun: "forged"}, map[string]string{"job-name": "a"}, map[string]string{"a b": "\x00"},
+	},
+	"Annotations": {
+		map[string]string(nil), map[string]string{"linkerd.io/inject": "disabled"}, map[string]string{"container.apparmor.security.beta.kubernetes.io/worker": "unconfined"}, map[string]string{"": "\n"},
+	},
+	"PriorityClassName": {"", "system-node-critical", "a\nb"},
+	"ImagePullSecrets":  {[]string(nil), []string{"loadtest-registry"}, []string{""}, []string{"../a"}},
+	"SpreadOver":        {"", corev1.LabelTopologyZone, corev1.LabelHostname, "a b"},
+	"AwayFrom":          {map[string]string(nil), map[string]string{"app": "shop"}, map[string]string{"": ""}},
+	"Ndots":             {(*int32)(nil), ptr.To[int32](1), ptr.To[int32](-1)},
+	"OnLoss":            {v1beta1.LossPolicy(""), v1beta1.LossContinue, v1beta1.LossStop},
 }
 
 // names are those of ConfigMaps, Secrets and their keys, good and bad ones.
@@ -176,8 +187,9 @@ func restricted(t *testing.T, what string, spec v1beta1.LoadTestSpec) bool {
 			t.Errorf("%s: %s: %s\n%+v", what, result.ForbiddenReason, result.ForbiddenDetail, spec)
 		}
 	}
-	// Beyond the standard: nothing that gives a tenant more than pods of their own.
-	if s := template.Spec; s.ServiceAccountName != "" || s.PriorityClassName != "" || s.NodeName != "" || s.SchedulerName != "" ||
+	// Beyond the standard: nothing that gives a tenant more than pods of their own. A priority class is
+	// for the rules of the administrator.
+	if s := template.Spec; s.ServiceAccountName != "" || s.NodeName != "" || s.SchedulerName != "" ||
 		s.RuntimeClassName != nil || *s.AutomountServiceAccountToken || len(s.Containers) != 1 || len(s.InitContainers)+len(s.ResourceClaims) > 0 {
 		t.Errorf("%s: the pod has what no spec may choose: %+v", what, s)
 	}

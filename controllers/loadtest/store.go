@@ -35,7 +35,7 @@ func (p *pass) storeArchive(ctx context.Context, s *lifecycle.Store) (again time
 	if a.isStored(s.Name) {
 		return 0, nil
 	}
-	packed, err := results.Archive(p.lt, s.Step, s.Report)
+	packed, err := results.Archive(p.lt, s.Step, s.Report, s.Usage)
 	if err != nil { // it would be the same the next time
 		a.giveUp(s.Step, err.Error())
 		return time.Millisecond, nil

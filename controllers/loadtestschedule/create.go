@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/history"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 )
@@ -49,11 +50,11 @@ func (r *Reconciler) create(ctx context.Context, s *v1beta1.LoadTestSchedule, d 
 	if err != nil {
 		return false, err
 	}
-	passed, err := r.passed(ctx, whole, d.Status.LastPassed)
+	earlier, err := r.earlier(ctx, whole, d.Status.LastPassed)
 	if err != nil {
 		return false, err
 	}
-	lt := decision.Run(whole, start.Name, start.Cause, passed)
+	lt := decision.Run(whole, start.Name, start.Cause, earlier)
 	err = r.Client.Create(ctx, lt, append(options, client.FieldOwner(writes.FieldManager))...)
 	if apierrors.IsAlreadyExists(err) {
 		return r.isOurs(ctx, s, start.Name, note, now)
@@ -84,6 +85,17 @@ func (r *Reconciler) readAgain(ctx context.Context, s *v1beta1.LoadTestSchedule)
 		return nil, errBehind
 	}
 	return current, nil
+}
+
+// earlier is what the next LoadTest may be compared with.
+func (r *Reconciler) earlier(ctx context.Context, s *v1beta1.LoadTestSchedule, last *v1beta1.RunOfSchedule) (found decision.Earlier, err error) {
+	if decision.NeedsLevel(s) {
+		reader := history.Reader{Cached: r.Client, Uncached: r.Uncached}
+		found.Level, err = reader.Level(ctx, s.Namespace, s.Name, &s.Spec.Template.Spec)
+		return found, err
+	}
+	found.Passed, err = r.passed(ctx, s, last)
+	return found, err
 }
 
 // passed is the LoadTest with which the next is compared, whole; nil: there is none.

@@ -23,8 +23,9 @@ func (r *Reconciler) observe(ctx context.Context, s *v1beta1.LoadTestSchedule, n
 		return seen, err
 	}
 	seen.Created = note.createdBeside(seen.Runs, now)
-	if name := decision.Unread(s, seen.Runs); name != "" {
-		if seen.Trend, err = r.trend(ctx, s.Namespace, name); err != nil {
+	seen.Measured = map[string]*decision.Measured{}
+	for _, name := range decision.Unread(s, seen.Runs) {
+		if seen.Measured[name], err = r.measured(ctx, s.Namespace, name); err != nil {
 			return seen, err
 		}
 	}
@@ -73,11 +74,12 @@ func runOf(lt *v1beta1.LoadTest, wanted policy.Results) decision.LoadTest {
 	return run
 }
 
-// trend is that of a LoadTest that has finished, of which the cache has no results.
-func (r *Reconciler) trend(ctx context.Context, namespace, name string) (string, error) {
+// measured is what a LoadTest measured that has finished, of which the cache has no results; nil: it
+// is gone.
+func (r *Reconciler) measured(ctx context.Context, namespace, name string) (*decision.Measured, error) {
 	lt := &v1beta1.LoadTest{}
 	if err := r.Uncached.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, lt); err != nil {
-		return "", client.IgnoreNotFound(err)
+		return nil, client.IgnoreNotFound(err)
 	}
-	return decision.Trend(lt), nil
+	return decision.Measure(lt), nil
 }

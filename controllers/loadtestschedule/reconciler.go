@@ -45,6 +45,9 @@ type Reconciler struct {
 	Clock    clock.PassiveClock
 	// Policy is what the administrator allows now.
 	Policy func() *policy.Policy
+	// RunsRead says whether all LoadTests have been read: before, no schedule starts or deletes any,
+	// since it would not know the others. Then, PolicyChanged is to be called. Nil: they have been.
+	RunsRead func() bool
 
 	notes notes
 	queue queue
@@ -139,6 +142,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	if err != nil || !s.DeletionTimestamp.IsZero() {
 		r.notes.drop(req.NamespacedName) // its LoadTests go by garbage collection
+		return ctrl.Result{}, nil
+	}
+	if r.RunsRead != nil && !r.RunsRead() {
 		return ctrl.Result{}, nil
 	}
 	result, err := r.pass(ctx, s, r.notes.get(s))

@@ -191,6 +191,29 @@ func TestNothingIsStartedTwice(t *testing.T) {
 	}
 }
 
+// What LoadTests measured stays in the status when they are gone, and says which of them changed the
+// level.
+func TestLevelChangeInTheStatus(t *testing.T) {
+	f := newFixture(t, apiserver.Client(t))
+	s := f.hourly("nightly", nil)
+	for _, p99 := range []int{40, 41, 40, 41, 60, 61, 60, 61} {
+		f.settle(s)
+		f.finish(f.one(), v1beta1.VerdictPassed, time.Duration(p99)*time.Millisecond)
+		f.after(time.Hour)
+	}
+	f.settle(s)
+	if len(s.Status.History) != 8 || len(f.runs()) > 5 {
+		t.Errorf("the history has %d of 8 LoadTests, and %d are left", len(s.Status.History), len(f.runs()))
+	}
+	if c := s.Status.LevelChanges; len(c) != 1 || c[0].Run != s.Status.History[4].Name || c[0].From != "41ms" || c[0].To != "61ms" {
+		t.Errorf("changes %+v of %+v", c, s.Status.History)
+	}
+	said := strings.Join(f.said(), "\n")
+	if want := "LevelChanged p99 has another level since LoadTest " + s.Status.History[4].Name + ": 61ms instead of 41ms, +49%."; strings.Count(said, want) != 1 {
+		t.Errorf("events do not have once %q:\n%s", want, said)
+	}
+}
+
 // A pass from an earlier state of the schedule does not start what was started, ran and
 // was deleted since.
 func TestEarlierStateStartsNothing(t *testing.T) {

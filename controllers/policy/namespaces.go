@@ -37,6 +37,11 @@ func checkSelections(c config.OperatorConfiguration) error {
 	for i, r := range c.Workers {
 		lists[fmt.Sprintf("workers[%d]", i)] = r.Namespaces
 	}
+	if c.Prometheus != nil {
+		for i, q := range c.Prometheus.Queries {
+			lists[fmt.Sprintf("prometheus.queries[%d]", i)] = q.Namespaces
+		}
+	}
 	if c.Stop != nil {
 		lists["stop"] = c.Stop.Namespaces
 	}

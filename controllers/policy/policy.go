@@ -45,6 +45,9 @@ func New(c config.OperatorConfiguration) (*Policy, error) {
 	if err := checkResults(c.Results); err != nil {
 		return nil, err
 	}
+	if err := checkPrometheus(c.Prometheus); err != nil {
+		return nil, err
+	}
 	quiet, err := readQuietHours(c.QuietHours)
 	if err != nil {
 		return nil, err
@@ -70,6 +73,9 @@ type Rules struct {
 	// Priorities are the classes that order the queue.
 	Priorities Priorities
 
+	// Queries are what it may ask of the administrator's Prometheus.
+	Queries Queries
+
 	// What holds runs: see Hold.
 	stop    *config.Stop
 	quiet   []quietHours
@@ -79,7 +85,7 @@ type Rules struct {
 // For is the policy for a namespace.
 func (p *Policy) For(namespace string) Rules {
 	return Rules{
-		Targets: p.targets(namespace), Limits: p.limits(namespace), Workers: p.workers(namespace), Priorities: p.priorities(namespace),
+		Targets: p.targets(namespace), Limits: p.limits(namespace), Workers: p.workers(namespace), Priorities: p.priorities(namespace), Queries: p.queries(namespace),
 		stop: p.stopOf(namespace), quiet: p.quietOf(namespace), invalid: p.invalid(),
 	}
 }

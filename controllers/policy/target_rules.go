@@ -54,7 +54,7 @@ func domainOf(t config.Targets) string {
 
 // Everything are rules that allow what a person may do on a machine of their own.
 func Everything() Rules {
-	return Rules{Targets: Targets{everything: true}, Workers: Workers{all: true}}
+	return Rules{Targets: Targets{everything: true}, Workers: Workers{all: true}, Queries: Queries{all: true}}
 }
 
 const (

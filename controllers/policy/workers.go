@@ -81,6 +81,24 @@ func (w Workers) Toleration(t corev1.Toleration) bool {
 // TolerationKeys are the patterns of the taints that may be tolerated.
 func (w Workers) TolerationKeys() []string { return w.rule.TolerationKeys }
 
+// LabelKey says whether workers' pods may have a label.
+func (w Workers) LabelKey(key string) bool { return w.all || anyOf(w.rule.LabelKeys, key) }
+
+// LabelKeys are the patterns of the labels that workers' pods may have.
+func (w Workers) LabelKeys() []string { return w.rule.LabelKeys }
+
+// AnnotationKey says whether workers' pods may have an annotation.
+func (w Workers) AnnotationKey(key string) bool { return w.all || anyOf(w.rule.AnnotationKeys, key) }
+
+// AnnotationKeys are the patterns of the annotations that workers' pods may have.
+func (w Workers) AnnotationKeys() []string { return w.rule.AnnotationKeys }
+
+// PriorityClass says whether workers' pods may have a PriorityClass.
+func (w Workers) PriorityClass(name string) bool { return w.all || anyOf(w.rule.PriorityClasses, name) }
+
+// PriorityClasses are the patterns of the PriorityClasses that workers' pods may have.
+func (w Workers) PriorityClasses() []string { return w.rule.PriorityClasses }
+
 // usable are the Secrets and claims that a namespace without a rule may use: their names say what
 // they are for. The author of one chooses its name, which is immutable.
 var usable = []string{"loadtest-*"}
@@ -153,7 +171,7 @@ func checkWorkerRule(field string, r config.WorkerRule) error {
 		}
 	}
 	secrets, claims := ptr.Deref(r.Secrets, nil), ptr.Deref(r.Claims, nil)
-	if slices.Contains(slices.Concat(r.Images, r.NodeSelectorKeys, r.TolerationKeys, secrets, claims), "") {
+	if slices.Contains(slices.Concat(r.Images, r.NodeSelectorKeys, r.TolerationKeys, r.LabelKeys, r.AnnotationKeys, r.PriorityClasses, secrets, claims), "") {
 		return fmt.Errorf("%s: a pattern is empty; leave it out, or write \"*\" for all", field)
 	}
 	return nil

@@ -34,9 +34,12 @@ func TestWorkersOfANamespaceWithoutARuleHaveTheReleasesImageAlone(t *testing.T) 
 		"no image":               !w.Image(""),
 		"the name of a node":     !w.NodeSelectorKey(corev1.LabelHostname),
 		"a role":                 !w.NodeSelectorKey("node-role.kubernetes.io/control-plane"),
+		"a label of pods":        !w.LabelKey("team"),
+		"an annotation":          !w.AnnotationKey("sidecar.istio.io/inject"),
+		"a priority":             !w.PriorityClass("high"),
 		"a taint":                !w.Toleration(corev1.Toleration{Key: "node-role.kubernetes.io/control-plane", Operator: corev1.TolerationOpExists}),
 		"every taint":            !w.Toleration(corev1.Toleration{Operator: corev1.TolerationOpExists}),
-		"everything on a laptop": all.Image("x") && all.Secret("x") && all.PullPolicy(corev1.PullNever) && all.NodeSelectorKey("x") && all.Toleration(corev1.Toleration{Key: "x"}) && all.Toleration(corev1.Toleration{}),
+		"everything on a laptop": all.Image("x") && all.Secret("x") && all.PullPolicy(corev1.PullNever) && all.NodeSelectorKey("x") && all.Toleration(corev1.Toleration{Key: "x"}) && all.Toleration(corev1.Toleration{}) && all.LabelKey("x") && all.AnnotationKey("x") && all.PriorityClass("x"),
 	} {
 		if !allowed {
 			t.Errorf("%s: wrong", what)
@@ -61,6 +64,9 @@ workers:
     nodeSelectorKeys: [pool]
     tolerationKeys: [load, "example.com/*"]
     secrets: ["loadtest-*"]
+    labelKeys: ["team", "mesh.example/*"]
+    annotationKeys: ["sidecar.istio.io/*"]
+    priorityClasses: ["load-*"]
     resources: {cpu: "4", example.com/nic: "1"}
   - secrets: []
     tolerationKeys: ["*"]
@@ -79,6 +85,9 @@ workers:
 		"taint":                   w.Toleration(corev1.Toleration{Key: "load"}) && w.Toleration(corev1.Toleration{Key: "example.com/a"}) && !w.Toleration(corev1.Toleration{Key: "other"}),
 		"every taint":             !w.Toleration(corev1.Toleration{Operator: corev1.TolerationOpExists}),
 		"Secret":                  w.Secret("loadtest-api") && w.Secret("loadtest-") && !w.Secret("db"),
+		"label of pods":           w.LabelKey("team") && w.LabelKey("mesh.example/a") && !w.LabelKey("app") && !rest.LabelKey("team"),
+		"annotation":              w.AnnotationKey("sidecar.istio.io/inject") && !w.AnnotationKey("istio.io/rev") && !rest.AnnotationKey("sidecar.istio.io/inject"),
+		"priority":                w.PriorityClass("load-low") && !w.PriorityClass("high") && !rest.PriorityClass("load-low"),
 		"the other namespaces":    !rest.Secret("loadtest-api") && rest.Toleration(corev1.Toleration{Operator: corev1.TolerationOpExists}) && rest.NodeSelectorKey("any"),
 		"the image of the others": !rest.Image("other:v1"),
 	} {
@@ -103,6 +112,9 @@ func TestRulesOfWorkersThatMeanNothingAreRefused(t *testing.T) {
 		`workers: [{images: ["*/worker"]}]`:                       `workers[0].images: "*/worker" must have a / before its *`,
 		`workers: [{images: [""]}]`:                               `workers[0]: a pattern is empty`,
 		`workers: [{secrets: [""]}]`:                              `workers[0]: a pattern is empty`,
+		`workers: [{labelKeys: [""]}]`:                            `workers[0]: a pattern is empty`,
+		`workers: [{annotationKeys: [""]}]`:                       `workers[0]: a pattern is empty`,
+		`workers: [{priorityClasses: [""]}]`:                      `workers[0]: a pattern is empty`,
 		`workers: [{pullPolicies: [Sometimes]}]`:                  `workers[0].pullPolicies: "Sometimes" must be Always, IfNotPresent or Never`,
 		`workers: [{resources: {cpu: "0"}}]`:                      `workers[0].resources.cpu: 0 must be greater than 0`,
 		`workers: [{secrets: []}, {namespaces: [a]}]`:             `workers[0]: matches all namespaces, so the rules after it never apply; put it last`,

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica/configuration"
+	"github.com/loadtest-dev/loadtest-operator/controllers/replica/metricspush"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -42,6 +44,8 @@ func everything(t *testing.T) []*dto.MetricFamily {
 	loadtest.NewMetrics(o.registry)
 	configuration.NewMetrics(o.registry)
 	coordinator.New(nil, clock.RealClock{}, nil, o.registry)
+	_, err := metricspush.New(metricspush.Config{Endpoint: "https://collector", Interval: metricspush.LeastInterval}, o.registry, o.registry, logr.Discard())
+	must.Succeed(t, err)
 	families, err := o.registry.Gather()
 	must.Succeed(t, err)
 	return families

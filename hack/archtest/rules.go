@@ -33,7 +33,8 @@ type rule struct {
 var pure = []string{
 	"controllers/loadtest/lifecycle/...", "controllers/loadtest/plan/...", "controllers/policy/...", "controllers/loadtest/queue/...", "controllers/loadtest/desired/...",
 	"controllers/judge/verdict/...", "controllers/judge/results/...", "controllers/coordinator/exchange/...", "controllers/judge/trend/...",
-	"controllers/loadtest/baseline/...", "controllers/loadtestschedule/decision/...", "controllers/judge/metric/...", "controllers/judge/rungs/...", "controllers/judge/statistics/...", "controllers/loadtest/targetstate",
+	"controllers/loadtest/baseline/...", "controllers/loadtestschedule/decision/...", "controllers/judge/metric/...", "controllers/judge/rungs/...", "controllers/judge/statistics/...", "controllers/judge/why",
+	"controllers/loadtest/targetstate", "controllers/loadtest/question",
 }
 
 // clients are the ways to the API server.
@@ -58,7 +59,7 @@ var rules = []rule{
 		except:  []string{"cmd", "cmd/kubectl-loadtest/local", "cmd/kubectl-loadtest/serve", "cmd/kubectl-loadtest/preview", "cmd/kubectl-loadtest/services", "cmd/kubectl-loadtest/templates"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1beta1", "api/config/v1alpha1", "controllers/judge/changepoint", "controllers/judge/metric", "controllers/judge/rungs", "controllers/judge/statistics", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
+		allow:   []string{"api/v1beta1", "api/config/v1alpha1", "controllers/judge/changepoint", "controllers/judge/metric", "controllers/judge/rungs", "controllers/judge/statistics", "controllers/loadtest/history", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
 	},
 	{
 		because: "what is shown of a plan before it runs is the operator's first decision about it, and no plan of another expansion",
@@ -151,15 +152,15 @@ var rules = []rule{
 		because: "the API server is called by the reconcilers, by what reads and keeps for them, by who knows workers, and by the process",
 		of:      []string{"controllers/..."},
 		except: []string{
-			"controllers/loadtest", "controllers/loadtestschedule", "controllers/loadtest/targetaccess", "controllers/loadtest/targetstate/podreader",
-			"controllers/loadtest/resultkeeper", "controllers/identity", "controllers/replica/...",
+			"controllers/loadtest", "controllers/loadtestschedule", "controllers/loadtest/targetaccess", "controllers/loadtest/targetstate/podreader", "controllers/loadtest/targetstate/usagereader",
+			"controllers/loadtest/resultkeeper", "controllers/loadtest/firstread", "controllers/loadtest/history", "controllers/identity", "controllers/replica/...",
 		},
 		reach:  direct,
 		forbid: clients,
 	},
 	{
 		because: "what is asked for targets and results depends on no reconciler",
-		of:      []string{"controllers/loadtest/targetaccess", "controllers/loadtest/targetstate/...", "controllers/loadtest/resultkeeper"},
+		of:      []string{"controllers/loadtest/targetaccess", "controllers/loadtest/targetstate/...", "controllers/loadtest/question/...", "controllers/loadtest/resultkeeper"},
 		reach:   transitive,
 		forbid:  []string{"controllers/loadtest", "controllers/loadtestschedule"},
 	},

@@ -1,6 +1,6 @@
 // Command bench measures the load worker, beside other load generators, and
 // against a server that knows the truth. Run it by `make bench-worker`,
-// `bench-change`, `bench-accuracy`, `bench-scale`, `bench-targets` and `bench-operator`.
+// `bench-change`, `bench-accuracy`, `bench-scale`, `bench-targets`, `bench-operator` and `bench-start`.
 //
 //	worker    the cost of a request, of a call and of a user: requests per second of one
 //	          core, processor time, memory; ours and the peers in turn, round by round
@@ -10,6 +10,7 @@
 //	targets   one replica of each service on one core, beside a handler with
 //	          the same reply and no work
 //	operator  50 LoadTests at once beside 1,000 finished ones, with simulated workers
+//	start     the operator's start beside 1,000 LoadTests and 1,000 schedules of 1.2 MB
 //
 //	bench ─┬─ test/groundtruth  the server, which alone counts
 //	       ├─ nginx             the server over TLS and HTTP/2, by its own counters

@@ -19,7 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 )
 
-const usage = `Usage: bench worker|change|accuracy|scale|targets|operator [flags]
+const usage = `Usage: bench worker|change|accuracy|scale|targets|operator|start [flags]
 
 Flags:
 `
@@ -42,6 +42,7 @@ type options struct {
 	users    int64
 	finished int
 	running  int
+	waiting  int
 	record   bool
 	before   string
 	over     protocol
@@ -55,6 +56,7 @@ var benchmarks = map[string]func(context.Context, *bench) (string, error){
 	"scale":    benchScale,
 	"targets":  benchTargets,
 	"operator": benchOperator,
+	"start":    benchStart,
 }
 
 func main() {
@@ -111,6 +113,7 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 	flags.Int64Var(&o.users, "users", 100_000, "how `many` users scale has")
 	flags.IntVar(&o.finished, "finished", 1000, "how `many` LoadTests have finished that operator has beside those that run")
 	flags.IntVar(&o.running, "running", 50, "how `many` LoadTests operator has run at once")
+	flags.IntVar(&o.waiting, "waiting", 1000, "beside how `many` LoadTests that wait, and as many schedules, start has the operator start")
 	flags.BoolVar(&o.record, "record", false, "write the output to docs/results as well")
 	flags.StringVar(&o.before, "before", "", "the `commit` with whose worker change compares this one")
 	flags.StringVar((*string)(&o.over), "over", "", "the only `protocol` that change measures: TCP, TLS, HTTP/2 or gRPC (default all)")
@@ -123,11 +126,11 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 	switch {
 	case benchmarks[name] == nil:
 		flags.Usage()
-		return "", o, fmt.Errorf("%q is not worker, change, accuracy, scale, targets or operator", name)
+		return "", o, fmt.Errorf("%q is not worker, change, accuracy, scale, targets, operator or start", name)
 	case flags.NArg() > 0:
 		return "", o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case o.rounds < 1 || o.users < 1 || o.finished < 1 || o.running < 1:
-		return "", o, errors.New("--rounds, --users, --finished and --running must be positive")
+	case o.rounds < 1 || o.users < 1 || o.finished < 1 || o.running < 1 || o.waiting < 1:
+		return "", o, errors.New("--rounds, --users, --finished, --running and --waiting must be positive")
 	case o.over != "" && !slices.Contains(protocols, o.over):
 		return "", o, fmt.Errorf("--over %s must be one of %v", o.over, protocols)
 	case o.duration < 0 || o.duration%time.Second != 0:

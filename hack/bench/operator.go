@@ -71,7 +71,7 @@ func benchOperator(ctx context.Context, b *bench) (last string, err error) {
 		return "", err
 	}
 	defer o.process.Kill()
-	if _, err := settled(ctx, o.metrics); err != nil {
+	if _, err := o.hasReadAll(ctx); err != nil {
 		return "", err
 	}
 	ready := time.Since(began)
@@ -112,8 +112,21 @@ func benchOperator(ctx context.Context, b *bench) (last string, err error) {
 type operator struct {
 	process *process.Process
 	metrics string // URL
+	probe   string // URL of its readiness
 	client  client.Client
 	writes  *simulated.Writes
+	read    *line // it has read all LoadTests
+}
+
+// hasReadAll waits until the operator has read and looked at all LoadTests, and returns when it had
+// read them.
+func (o *operator) hasReadAll(ctx context.Context) (time.Time, error) {
+	read, err := o.read.within(ctx)
+	if err != nil {
+		return read, err
+	}
+	_, err = settled(ctx, o.metrics)
+	return read, err
 }
 
 func (b *bench) startOperator(ctx context.Context, server *simulated.Server) (*operator, error) {
@@ -128,8 +141,9 @@ func (b *bench) startOperator(ctx context.Context, server *simulated.Server) (*o
 		}
 		ports[i] = fmt.Sprintf("127.0.0.1:%d", port)
 	}
+	read := newLine(b.log, "All LoadTests have been read")
 	p, err := process.Start(process.Command{
-		Path: b.path("manager"), Core: process.Anywhere, Stdin: strings.NewReader(""), Stdout: b.log,
+		Path: b.path("manager"), Core: process.Anywhere, Stdin: strings.NewReader(""), Stdout: b.log, Stderr: read,
 		Env: []string{"KUBECONFIG=" + server.Kubeconfig},
 		Args: []string{
 			"--coordinator-bind-address=" + ports[0], "--coordinator-advertise=" + ports[0], "--metrics-bind-address=" + ports[1], "--metrics-secure=false", "--check-targets=false",
@@ -139,7 +153,9 @@ func (b *bench) startOperator(ctx context.Context, server *simulated.Server) (*o
 	if err != nil {
 		return nil, err
 	}
-	return &operator{process: p, client: server.Client, metrics: "http://" + ports[1] + "/metrics"}, nil
+	return &operator{
+		process: p, client: server.Client, metrics: "http://" + ports[1] + "/metrics", probe: "http://" + ports[2] + "/readyz", read: read,
+	}, nil
 }
 
 // load is what a number of runs cost, each.

@@ -70,13 +70,15 @@ func TestFlagsAreReadOrRefused(t *testing.T) {
 		"accuracy --rounds 1 --record":      {want: options{rounds: 1, users: 100_000, record: true}},
 		"targets --rounds 5":                {want: options{rounds: 5, users: 100_000}},
 		"operator --finished 9 --running 2": {want: options{rounds: 3, users: 100_000, finished: 9, running: 2}},
-		"operator --running 0":              {err: "--rounds, --users, --finished and --running must be positive"},
-		"":                                  {err: `"" is not worker, change, accuracy, scale, targets or operator`},
-		"speed":                             {err: `"speed" is not worker, change, accuracy, scale, targets or operator`},
+		"start --waiting 7":                 {want: options{rounds: 3, users: 100_000, waiting: 7}},
+		"start --waiting 0":                 {err: "--rounds, --users, --finished, --running and --waiting must be positive"},
+		"operator --running 0":              {err: "--rounds, --users, --finished, --running and --waiting must be positive"},
+		"":                                  {err: `"" is not worker, change, accuracy, scale, targets, operator or start`},
+		"speed":                             {err: `"speed" is not worker, change, accuracy, scale, targets, operator or start`},
 		"worker 5":                          {err: `unexpected argument "5"`},
-		"scale --users 0":                   {err: "--rounds, --users, --finished and --running must be positive"},
+		"scale --users 0":                   {err: "--rounds, --users, --finished, --running and --waiting must be positive"},
 		"scale --users 1":                   {want: options{rounds: 3, users: 1}},
-		"worker --rounds 0":                 {err: "--rounds, --users, --finished and --running must be positive"},
+		"worker --rounds 0":                 {err: "--rounds, --users, --finished, --running and --waiting must be positive"},
 		"worker --duration 1500ms":          {err: "--duration must be whole seconds"},
 		"worker --duration -1s":             {err: "--duration must be whole seconds"},
 		"worker --speed":                    {err: "flag provided but not defined"},
@@ -84,7 +86,7 @@ func TestFlagsAreReadOrRefused(t *testing.T) {
 	for line, tt := range tests {
 		t.Run(line, func(t *testing.T) {
 			want := tt.want
-			want.finished, want.running = cmp.Or(want.finished, 1000), cmp.Or(want.running, 50)
+			want.finished, want.running, want.waiting = cmp.Or(want.finished, 1000), cmp.Or(want.running, 50), cmp.Or(want.waiting, 1000)
 			name, got, err := parse(strings.Fields(line), io.Discard)
 			switch {
 			case tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)):

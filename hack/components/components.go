@@ -29,6 +29,7 @@ var all = []Component{
 	{Name: "argocd", Title: "Argo CD", Links: links("cmd",
 		"argocd", "argocd-application-controller", "argocd-repo-server", "argocd-applicationset-controller")},
 	{Name: "flux", Title: "Flux's kustomize-controller"},
+	{Name: "metrics-server", Title: "metrics-server"},
 	{Name: "minio", Title: "MinIO"},
 	{Name: "prometheus", Title: "Prometheus"},
 	{Name: "prometheus-operator", Title: "Prometheus Operator"},

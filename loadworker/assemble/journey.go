@@ -7,6 +7,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
 // toJourneys are the journeys of an assignment whose data are in the tables, in the same
@@ -26,6 +27,9 @@ func toJourneys(a *workerv1.Assignment, tables []*source.Table) ([]source.Journe
 			step := source.JourneyStep{
 				Request: int(s.GetRequest()), Times: int(s.GetTimes()), Capture: s.GetCapture(), Think: thinkOf(s.GetThink()),
 			}
+			for _, c := range s.GetCaptures() {
+				step.CaptureFrom = append(step.CaptureFrom, source.Capture{Name: c.GetName(), Header: c.GetHeader(), Cookie: c.GetCookie(), Match: c.GetMatch()})
+			}
 			if err := step.Think.Check(); err != nil {
 				return nil, fmt.Errorf("journey %q: steps[%d].think: %w", j.GetName(), i, err)
 			}
@@ -38,7 +42,14 @@ func toJourneys(a *workerv1.Assignment, tables []*source.Table) ([]source.Journe
 
 // userMemory is what a user of the journeys takes besides its connection, at most.
 func userMemory(a *workerv1.Assignment) int64 {
+	fields := false
+	for _, r := range a.GetRequests() {
+		fields = fields || r.GetFollowRedirects() > 0
+	}
 	if len(a.GetJourneys()) == 0 {
+		if fields {
+			return transport.MaxFields
+		}
 		return 0
 	}
 	names := map[string]bool{}
@@ -47,7 +58,11 @@ func userMemory(a *workerv1.Assignment) int64 {
 			for name := range s.GetCapture() {
 				names[name] = true
 			}
+			for _, c := range s.GetCaptures() {
+				names[c.GetName()] = true
+				fields = fields || c.GetHeader() != ""
+			}
 		}
 	}
-	return source.UserMemory(len(names), 1+len(a.GetOtherTargets()))
+	return source.UserMemory(len(names), 1+len(a.GetOtherTargets()), fields)
 }

@@ -54,10 +54,19 @@ func TestJourneysOfAnAssignment(t *testing.T) {
 
 // The need counts what hostile responses could have a worker keep.
 func TestNeedGrowsWithTheUsersOfJourneys(t *testing.T) {
-	with, without := market(t), market(t)
+	with, without, fields := market(t), market(t), market(t)
 	without.Journeys, without.Requests = nil, without.Requests[:1]
 	more := memoryNeed(with).each - memoryNeed(without).each
 	if more < (4096+8192+4096) || more > 24*kib {
 		t.Errorf("%d bytes for each user, want those of a captured value, of cookies and of a response's cookies", more)
+	}
+	follows := market(t)
+	follows.Journeys, follows.Requests = nil, []*workerv1.Request{{Name: "r", Method: "GET", Path: "/", FollowRedirects: 1}}
+	if more := memoryNeed(follows).each - memoryNeed(without).each; more != 8192 {
+		t.Errorf("%d bytes more for each request that follows redirects, want those of header fields", more)
+	}
+	fields.Journeys[0].Steps[0].Captures = []*workerv1.Capture{{Name: "token", Header: "X-Token"}}
+	if more := memoryNeed(fields).each - memoryNeed(with).each; more != 8192 {
+		t.Errorf("%d bytes more for each user, want those of header fields", more)
 	}
 }

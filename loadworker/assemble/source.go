@@ -41,6 +41,9 @@ func newRequestSource(a *workerv1.Assignment, d *message.Descriptors, memory int
 		ClientHeader: a.GetClientHeader(), Seed: a.GetSeed(), Workers: a.GetWorkers(),
 		Secure: isSecure(a.GetTarget()), Traced: a.GetTarget().GetTraceSampled() > 0,
 	}
+	for _, target := range append([]*workerv1.Target{a.GetTarget()}, a.GetOtherTargets()...) {
+		c.Origins = append(c.Origins, source.Origin{URL: target.GetUrl(), Aliases: target.GetAliases()})
+	}
 	for _, d := range a.GetData() {
 		table, err := readTable(d, a.GetWorker(), max(a.GetWorkers(), 1), memory/tableShare)
 		if err != nil {
@@ -93,7 +96,7 @@ const (
 func toRequest(r *workerv1.Request) (source.Request, error) {
 	out := source.Request{
 		Name: r.GetName(), Weight: r.GetWeight(), Method: r.GetMethod(), Path: r.GetPath(), Body: string(r.GetBody()),
-		Timeout: time.Duration(r.GetTimeoutNanos()),
+		Timeout: time.Duration(r.GetTimeoutNanos()), Follow: int(r.GetFollowRedirects()),
 		Expect: source.Expectation{
 			Status: r.GetExpectedStatus(), MaxBytes: r.GetMaxBodyBytes(), MinReplies: r.GetMinReplies(), MaxReplies: r.GetMaxReplies(),
 		},
@@ -108,6 +111,9 @@ func toRequest(r *workerv1.Request) (source.Request, error) {
 		}
 		out.BodyHidden = true
 	}
+	if len(r.GetForm()) > 0 {
+		setForm(&out, r.GetForm())
+	}
 	for _, h := range r.GetHeaders() {
 		header := source.Header{Name: h.GetName(), Value: h.GetValue()}
 		if h.GetValueFile() != "" {
@@ -121,6 +127,19 @@ func toRequest(r *workerv1.Request) (source.Request, error) {
 		out.Headers = append(out.Headers, header)
 	}
 	return out, nil
+}
+
+// setForm makes the body a form, of which one field may have the content of the file.
+func setForm(out *source.Request, fields []*workerv1.FormField) {
+	content := out.Body
+	out.Body = ""
+	for _, f := range fields {
+		field := source.FormField{Name: f.GetName(), Value: f.GetValue(), Filename: f.GetFilename(), ContentType: f.GetContentType()}
+		if f.GetFromFile() {
+			field.Value, field.Literal = content, true
+		}
+		out.Form = append(out.Form, field)
+	}
 }
 
 // setTarget names the target of a request, which is there if the operator made the assignment.

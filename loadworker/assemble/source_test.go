@@ -43,6 +43,18 @@ func TestSourceOfFiles(t *testing.T) {
 	same.As(t, "request of worker 1", want, render(t, a, source.Vars{User: 7, Seq: 8}))
 }
 
+// The file of a form may have a dollar sign, as an image has.
+func TestAFormHasTheContentOfAFile(t *testing.T) {
+	a := &workerv1.Assignment{Requests: []*workerv1.Request{{
+		Name: "n", Weight: 1, Method: "POST", Path: "/", BodyFile: file(t, "${x}$\n"),
+		Form: []*workerv1.FormField{{Name: "u", Value: "${user}"}, {Name: "f", Filename: "a.png", ContentType: "image/png", FromFile: true}},
+	}}}
+	got := string(render(t, a, source.Vars{User: 7}).Body)
+	if !strings.Contains(got, "name=\"u\"\r\n\r\n7\r\n--") || !strings.Contains(got, "name=\"f\"; filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n${x}$\n\r\n--") {
+		t.Errorf("%q", got)
+	}
+}
+
 // Rows are taken in turn by how many workers there are: of their arrivals, each has
 // every third, and of those every second takes a row.
 func TestSourceKnowsTheWorkers(t *testing.T) {

@@ -101,7 +101,7 @@ func (f *arrivalFeed) take() *connSlot {
 }
 
 func (f *arrivalFeed) render(c *connSlot, b *source.Buffer) {
-	c.hit.request = f.arrivals.render(f.sched.x, b, c.hit.number)
+	c.hit.request = f.arrivals.render(f.sched.x, b, &c.hit)
 }
 
 func (f *arrivalFeed) ended(c *connSlot, res result) {

@@ -101,14 +101,16 @@ func (a *arrivals) maxParts() int64 {
 	return int64(a.limit)
 }
 
-// render renders the worker's n-th hit into a buffer, and returns its index in the
+// render renders a hit of the worker into a buffer, and returns its index in the
 // mix.
-func (a *arrivals) render(x *Execution, b *source.Buffer, n int64) int {
+func (a *arrivals) render(x *Execution, b *source.Buffer, h *hit) int {
+	n := h.number
 	seq := a.share.Number(n)
 	request := x.source.RequestOf(0, seq)
 	x.source.Render(b, request, source.Vars{
 		Seq: seq, Worker: x.runner.config.Worker, Step: x.step.Index,
-		Order: source.Order{Start: a.share.First, By: a.share.Stride, N: n, Streams: 1},
+		Order:    source.Order{Start: a.share.First, By: a.share.Stride, N: n, Streams: 1},
+		Redirect: h.redirect,
 	})
 	return request
 }

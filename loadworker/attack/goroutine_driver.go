@@ -142,7 +142,12 @@ func (d *goroutineDriver) do(c *goroutineConn) (transport.Response, error) {
 			return transport.Response{}, err
 		}
 	}
-	return c.conn.Do(x.ctx, &c.buffer.Request, deadline)
+	for {
+		r, err := c.conn.Do(x.ctx, &c.buffer.Request, deadline)
+		if more, err := d.sched.follow(&c.connSlot, &c.buffer, &r, err); !more {
+			return r, err
+		}
+	}
 }
 
 // opened counts the end of an attempt to open a connection.

@@ -67,10 +67,15 @@ func (d *loopDriver) send(c *connSlot) {
 	d.loop.Send(x.ctx, &d.conns[c.index].inLoop, &d.buffer.Request, c.hit.sent+x.timeout(&c.hit))
 }
 
-// done counts the outcome of a request, and sends another one, which may have
+// done follows a redirect, or counts the outcome of a request and sends another one, which may have
 // waited for the connection.
 func (d *loopDriver) done(l *http1.LoopConn, r transport.Response, err error) {
 	c := &d.conns[l.Tag].connSlot
+	more, err := d.sched.follow(c, &d.buffer, &r, err)
+	if more {
+		d.loop.Send(d.sched.x.ctx, l, &d.buffer.Request, c.hit.sent+d.sched.x.timeout(&c.hit))
+		return
+	}
 	res := d.sched.end(c, r, err)
 	d.sched.ended(c, res)
 	d.sched.sendDue(res.received)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/trace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -29,6 +30,15 @@ type hit struct {
 	walk    *walk           // of the user; nil: the mix has no journeys
 	sampled bool            // traceID is that of the trace that the target was asked for
 	traceID measure.TraceID
+	// redirect is the last that was followed, and notFollowed why one was not; context is what
+	// each request of the chain says of the trace.
+	redirect    *source.Redirect
+	notFollowed error
+	context     trace.Context
+	// waited is how long the responses that were redirects waited to be read, and reused whether
+	// the connection of the first request had carried another before.
+	waited time.Duration
+	reused bool
 }
 
 // counts reports whether a hit is part of the result: a hit of the warm-up is not,
@@ -86,11 +96,14 @@ func (x *Execution) missed(h *hit, r *transport.Response, now time.Duration) boo
 // judge classifies the response to a hit, or the error, which came now.
 func (x *Execution) judge(h *hit, r *transport.Response, err error, now time.Duration) result {
 	res := result{received: now, reused: r.Reused, waited: r.Waited, sampled: r.WaitSampled}
+	if h.redirect != nil {
+		res.reused = h.reused
+	}
 	took := res.received - h.sent
-	res.unread = min(max(0, r.Waited), took)
+	res.unread = min(max(0, r.Waited)+h.waited, took)
 	res.unreadAtMost = res.unread
-	// A handshake, and the window of a response that comes in parts, wait for the process, too.
-	if !r.WaitExact || !r.InOneRead || !r.Reused {
+	// A handshake, the window of a response that comes in parts, and a redirect wait for the process, too.
+	if !r.WaitExact || !r.InOneRead || !r.Reused || h.redirect != nil {
 		res.unreadAtMost = max(res.unread, min(x.stoodSince(h, res.received), took))
 	}
 	res.inWindow = res.received <= x.windowEnd()
@@ -108,7 +121,11 @@ func (x *Execution) judge(h *hit, r *transport.Response, err error, now time.Dur
 	res.outcome = measure.ClassifyStatus(r.Status, res.expected)
 	if !res.expected {
 		x.sample(h, res.outcome, func() string {
-			return fmt.Sprintf("request %q: status %s", x.source.Name(h.request), source.StatusText(r.Status))
+			said := fmt.Sprintf("request %q: status %s", x.source.Name(h.request), source.StatusText(r.Status))
+			if h.notFollowed != nil {
+				said += ": " + x.message(h.notFollowed)
+			}
+			return said
 		})
 		return res
 	}

@@ -148,6 +148,14 @@ func (r *recorder) countSent(shard int, h *hit, client []byte) {
 	}
 }
 
+// countRedirect counts a redirect that is followed.
+func (r *recorder) countRedirect(shard int, h *hit) {
+	c := r.cell(shard, h.request)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counters.request.Redirects++
+}
+
 // countEnd counts the outcome of a request that was sent. An unfinished one is not
 // counted: it is one that was sent and did not end.
 func (r *recorder) countEnd(shard int, h *hit, res result) {

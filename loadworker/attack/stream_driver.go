@@ -93,9 +93,33 @@ func (d *streamDriver) send(c *connSlot) {
 	d.loop.Send(x.ctx, &s.stream, &s.on.inLoop, &d.buffer.Request, c.hit.sent+x.timeout(&c.hit))
 }
 
-// done counts the outcome of a request, and sends another one, which may have waited.
+// carrier is the connection for what follows a redirect: the same, unless it takes no more requests
+// and others are shared.
+func (d *streamDriver) carrier(s *streamSlot) *streamConn {
+	if l := &s.on.inLoop; l.IsOpen() || l.IsClosed() {
+		return s.on
+	}
+	if f, ok := d.sched.feed.(*arrivalFeed); ok {
+		p := f.places.(*sharedConnections)
+		other := p.next()
+		if other == nil { // it cannot wait for room, as a hit does that was not sent
+			other = p.spare()
+		}
+		s.on, s.socket = other, &other.inLoop
+	}
+	return s.on
+}
+
+// done follows a redirect, or counts the outcome of a request and sends another one, which may have
+// waited.
 func (d *streamDriver) done(l *http2.LoopStream, r transport.Response, err error) {
-	c := &d.slots[l.Tag].connSlot
+	s := d.slots[l.Tag]
+	c := &s.connSlot
+	more, err := d.sched.follow(c, &d.buffer, &r, err)
+	if more {
+		d.loop.Send(d.sched.x.ctx, l, &d.carrier(s).inLoop, &d.buffer.Request, c.hit.sent+d.sched.x.timeout(&c.hit))
+		return
+	}
 	res := d.sched.end(c, r, err)
 	d.sched.ended(c, res)
 	d.sched.sendDue(res.received)

@@ -19,10 +19,10 @@ type keptTraces struct {
 // trace adds the header of a trace to a request that was rendered, and notes the id if it
 // is sampled.
 func (h *hit) trace(s *trace.Sampler, b *source.Buffer) {
-	context := s.Draw()
-	b.Append(trace.Header, context.Append)
-	if h.sampled = context.Sampled; h.sampled {
-		h.traceID = context.ID
+	h.context = s.Draw()
+	b.Append(trace.Header, h.context.Append)
+	if h.sampled = h.context.Sampled; h.sampled {
+		h.traceID = h.context.ID
 	}
 }
 

@@ -158,7 +158,8 @@ func (u users) render(x *Execution, b *source.Buffer, j int64, h *hit) int {
 	user, k := u.share.Number(j), h.number
 	v := source.Vars{
 		User: user, Seq: k*u.total + user, Users: u.total, Worker: x.runner.config.Worker, Step: x.step.Index,
-		Order: source.Order{Start: user, By: 1, N: k, Stream: j, Streams: u.share.Count},
+		Order:    source.Order{Start: user, By: 1, N: k, Stream: j, Streams: u.share.Count},
+		Redirect: h.redirect,
 	}
 	if h.walk != nil {
 		return h.walk.Render(b, v)

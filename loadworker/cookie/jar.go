@@ -67,6 +67,17 @@ func (j *Jar) remove(c *cookie) {
 	}
 }
 
+// Value is the value of the cookie of a name that was set last, of whatever path; ok is false if
+// there is none. It is a copy.
+func (j *Jar) Value(name string, now time.Time) (value []byte, ok bool) {
+	for i := len(j.cookies) - 1; i >= 0; i-- {
+		if c := &j.cookies[i]; c.name == name && !isPast(c.expires, now) {
+			return []byte(c.value), true
+		}
+	}
+	return nil, false
+}
+
 func isPast(t, now time.Time) bool { return !t.IsZero() && !t.After(now) }
 
 // Append appends the value of a request's Cookie header; nothing, if no cookie is for the

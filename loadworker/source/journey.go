@@ -3,7 +3,6 @@ package source
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -31,17 +30,14 @@ type JourneyStep struct {
 	// Capture is the path in the JSON body, by the name under which later requests have
 	// the value.
 	Capture map[string]string
+	// CaptureFrom has the values that are no JSON.
+	CaptureFrom []Capture
 	// Think is the wait.
 	Think pace.Think
 }
 
-const (
-	// maxTurns bounds the requests of a journey.
-	maxTurns = 3200
-	// maxCaptured bounds a captured value: a token of a few claims and a signature has
-	// some 1,000 bytes, and servers refuse headers of more than 8,000.
-	maxCaptured = 4096
-)
+// maxTurns bounds the requests of a journey.
+const maxTurns = 3200
 
 // journey is a compiled Journey.
 type journey struct {
@@ -58,13 +54,9 @@ type turn struct {
 	request  int
 	waits    []pace.Think // before it
 	captures []capture
-}
-
-// capture is a value of a response that is kept.
-type capture struct {
-	name string
-	path JSONPath
-	slot int
+	// readsBody says that one of them is in the body; fields are the header fields that they need.
+	readsBody bool
+	fields    []string
 }
 
 // captured returns the names of the values that any journey captures. Their places among
@@ -73,7 +65,7 @@ type capture struct {
 func (c Config) captured(columns columns) (names []string, err error) {
 	for _, j := range c.Journeys {
 		for _, step := range j.Steps {
-			for _, name := range slices.Sorted(maps.Keys(step.Capture)) {
+			for _, name := range step.capturedNames() {
 				if err := checkCaptured(name, columns); err != nil {
 					return nil, fmt.Errorf("journey %q: capture %q: %w", j.Name, text.Truncate(name, 63), err)
 				}
@@ -140,19 +132,26 @@ func (s *Source) addTurns(j *journey, index int, step JourneyStep, names []strin
 			return fmt.Errorf("request %q has ${%s}, which no request before it captures", r.name, use.name)
 		}
 	}
-	var captures []capture
-	for _, name := range slices.Sorted(maps.Keys(step.Capture)) {
-		path, err := ParseJSONPath(step.Capture[name])
-		if err != nil {
-			return fmt.Errorf("capture.%s: %w", name, err)
+	t := turn{step: index, request: step.Request, fields: slices.Clone(r.fields)}
+	var err error
+	if t.captures, err = step.compileCaptures(); err != nil {
+		return err
+	}
+	for i := range t.captures {
+		c := &t.captures[i]
+		c.slot = slices.Index(names, c.name)
+		known[c.slot] = true
+		t.readsBody = t.readsBody || c.readsBody()
+		if c.header != "" && !slices.Contains(t.fields, c.header) {
+			t.fields = append(t.fields, c.header)
 		}
-		slot := slices.Index(names, name)
-		captures = append(captures, capture{name: name, path: path, slot: slot})
-		known[slot] = true
+		if r.call != nil && !c.isJSON() {
+			return fmt.Errorf("captureFrom.%s: request %q is a call of gRPC, whose replies are JSON; use capture", c.name, r.name)
+		}
 	}
 	for range step.Times {
-		j.turns = append(j.turns, turn{step: index, request: step.Request, waits: j.after, captures: captures})
-		j.after = nil
+		t.waits, j.after = j.after, nil
+		j.turns = append(j.turns, t)
 	}
 	return nil
 }
@@ -191,8 +190,11 @@ func (r *request) checkAlone() error {
 func (s *Source) Journeys() int { return len(s.journeys) }
 
 // UserMemory is what a user of journeys that capture so many values, and send to so many targets,
-// takes besides its connections, at most.
-func UserMemory(captured, targets int) int64 {
-	const place = 512 // the place in the mix, and the path of a request
+// takes besides its connections, at most. fields says that header fields of responses are kept.
+func UserMemory(captured, targets int, fields bool) int64 {
+	place := 512 // the place in the mix, and the path of a request
+	if fields {
+		place += transport.MaxFields
+	}
 	return int64(place + targets*cookie.MaxBytes + transport.MaxCookies + captured*(maxCaptured+24))
 }

@@ -27,7 +27,7 @@ func (s *Source) Render(b *Buffer, index int, v Vars) {
 	s.choose(b, r, &v)
 	b.text = b.text[:0]
 	b.Request.Keep, b.Request.Target = r.expect.keep(), r.target
-	b.Request.Host, b.Client, b.Request.KeepCookies = nil, nil, false
+	b.Request.Host, b.Client, b.Request.KeepCookies, b.Request.KeepFields = nil, nil, false, r.fields
 	b.Request.Headers = b.Request.Headers[:0]
 	b.Request.Call, b.Request.KeepMessage, b.Request.Err = false, false, nil
 	switch {
@@ -42,6 +42,9 @@ func (s *Source) Render(b *Buffer, index int, v Vars) {
 	b.Request.Path = b.render(r.path, v)
 	b.Request.Body = b.render(r.body, v)
 	b.renderHeaders(r, v, 0)
+	if v.Redirect != nil {
+		v.Redirect.apply(&b.Request)
+	}
 }
 
 // renderHeaders renders the headers of a request but those whose bits are set in skip.

@@ -21,6 +21,8 @@ type Request struct {
 	Body    string
 	// BodyHidden says that no error may show any of the body, which may be secret.
 	BodyHidden bool
+	// Form goes instead of Body, and has a Content-Type of its own.
+	Form []FormField
 	// Targets go instead of Method, Path and Body; nil: there are none. A header of
 	// Headers is left out for a target that has one of its name.
 	Targets *Targets
@@ -34,6 +36,8 @@ type Request struct {
 	// is reached over TLS.
 	Target int
 	Secure bool
+	// Follow is how many redirects are followed at most.
+	Follow int
 }
 
 // Header is one header field; Value is a template unless it is Literal.
@@ -62,6 +66,8 @@ type request struct {
 	timeout    time.Duration
 	target     int
 	secure     bool
+	follow     int
+	fields     []string // of a response, which are kept
 }
 
 // traceHeader is that of the trace context, in canonical form.
@@ -95,6 +101,7 @@ type compiler struct {
 	captured []string
 	client   string
 	traced   bool
+	seed     int64
 }
 
 func (c compiler) compile(r Request) (request, error) {
@@ -104,6 +111,9 @@ func (c compiler) compile(r Request) (request, error) {
 		return c.compileTargets(r, out)
 	case r.Call != nil:
 		return c.compileCall(r, out)
+	}
+	if out.follow = r.Follow; out.follow > 0 {
+		out.fields = []string{location}
 	}
 	if !httpguts.ValidHeaderFieldName(r.Method) { // both are tokens
 		return out, fmt.Errorf("method: %q is not an HTTP method", r.Method)
@@ -118,7 +128,13 @@ func (c compiler) compile(r Request) (request, error) {
 	if out.path, err = c.template(&out, r.Path, inPath); err != nil {
 		return out, fmt.Errorf("path: %w", err)
 	}
-	if out.body, err = c.template(&out, r.Body, inBody); err != nil {
+	if len(r.Form) > 0 {
+		media := ""
+		if out.body, media, err = c.formBody(&out, r.Form); err != nil {
+			return out, err
+		}
+		r.Headers = withContentType(r.Headers, media)
+	} else if out.body, err = c.template(&out, r.Body, inBody); err != nil {
 		if wrong, ok := errors.AsType[templateError](err); ok && r.BodyHidden {
 			err = fmt.Errorf("the $ at %d does not begin any of %s", wrong.at, c.columns.known())
 		}

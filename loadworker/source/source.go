@@ -17,6 +17,9 @@ type Config struct {
 	Journeys []Journey
 	// Secure says that the first target is reached over TLS.
 	Secure bool
+	// Origins are the targets, by number, to which redirects may lead; none: to the target of the
+	// request, by a path.
+	Origins []Origin
 	// Tables are the data whose columns templates name.
 	Tables []*Table
 	// ClientHeader names the header whose value is the client of the audit.
@@ -40,6 +43,7 @@ type Source struct {
 	journeys  []journey
 	strictest []position // in which requests have a captured value, by its slot
 	targets   int        // how many there are
+	origins   []origin   // by target
 }
 
 // New compiles the requests. The error lists every mistake with its request and field.
@@ -55,10 +59,13 @@ func New(c Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{seed: c.Seed, tables: c.Tables, targets: 1}
+	s := &Source{seed: c.Seed, tables: c.Tables, targets: max(1, len(c.Origins))}
+	if s.origins, err = newOrigins(c.Origins); err != nil {
+		return nil, err
+	}
 	var errs []error
 	weights := make([]int32, len(c.Requests), len(c.Requests)+len(c.Journeys))
-	compiler := compiler{columns: columns, captured: names, client: textproto.CanonicalMIMEHeaderKey(c.ClientHeader), traced: c.Traced}
+	compiler := compiler{columns: columns, captured: names, client: textproto.CanonicalMIMEHeaderKey(c.ClientHeader), traced: c.Traced, seed: c.Seed}
 	for i, r := range c.Requests {
 		compiled, err := compiler.compile(r)
 		if r.Target == 0 {
@@ -79,9 +86,7 @@ func New(c Config) (*Source, error) {
 	if len(errs) == 0 {
 		errs = append(errs, s.addJourneys(c.Journeys, names))
 	}
-	for _, j := range c.Journeys {
-		weights = append(weights, j.Weight)
-	}
+	weights = append(weights, c.journeyWeights()...)
 	if !slices.ContainsFunc(weights, func(w int32) bool { return w > 0 }) {
 		errs = append(errs, errors.New("weight: at least one request must have one above 0"))
 	}
@@ -95,6 +100,13 @@ func New(c Config) (*Source, error) {
 	s.counters = s.newCycleCounters(int64(max(c.Workers, 1)))
 	s.countTurns()
 	return s, s.checkMessages()
+}
+
+func (c Config) journeyWeights() (weights []int32) {
+	for _, j := range c.Journeys {
+		weights = append(weights, j.Weight)
+	}
+	return weights
 }
 
 // columns returns the columns of all tables.

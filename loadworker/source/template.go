@@ -27,6 +27,9 @@ type Vars struct {
 	// Captured are the values that the user's journey captured, by their slot.
 	Captured [][]byte
 
+	// Redirect is followed; nil: the request is sent as it is.
+	Redirect *Redirect
+
 	own    int   // the slot, plus one, of the table of which the user has a row; 0: none
 	ownRow int64 // the number of that row
 }
@@ -43,6 +46,7 @@ type part struct {
 	from    int64  // of a random integer
 	span    uint64 // the number of its values
 	column  column
+	encoded bool // the value is percent-encoded
 }
 
 // column is the column of a table that a variable names, or a captured value.
@@ -231,7 +235,11 @@ func literal(text string) *Template { return &Template{parts: []part{{literal: t
 func (t *Template) Append(dst []byte, v Vars, r *Random, rows []int) []byte {
 	for i := range t.parts {
 		p := &t.parts[i]
-		dst = p.appendValue(append(dst, p.literal...), v, r, rows)
+		dst = append(dst, p.literal...)
+		from := len(dst)
+		if dst = p.appendValue(dst, v, r, rows); p.encoded {
+			dst = encodeFrom(dst, from)
+		}
 	}
 	return dst
 }

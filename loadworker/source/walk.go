@@ -1,11 +1,9 @@
 package source
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/cookie"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/pace"
 )
@@ -21,7 +19,8 @@ type Walk struct {
 
 	values [][]byte     // that were captured, by slot
 	jars   []cookie.Jar // of each target
-	path   []byte       // of the request on its way
+	target int          // of the request on its way
+	path   []byte       // likewise
 }
 
 // place is a place in the mix.
@@ -106,10 +105,14 @@ func (w *Walk) Render(b *Buffer, v Vars) int {
 		return w.place.request
 	}
 	b.Request.KeepCookies = true
-	if len(j.turns[w.place.turn].captures) > 0 {
+	t := &j.turns[w.place.turn]
+	if t.readsBody {
 		b.Request.Keep = maxBody
 	}
-	w.path = append(w.path[:0], b.Request.Path...)
+	if len(t.fields) > 0 {
+		b.Request.KeepFields = t.fields
+	}
+	w.path, w.target = append(w.path[:0], b.Request.Path...), b.Request.Target
 	w.addCookies(b)
 	return w.place.request
 }
@@ -118,7 +121,7 @@ func (w *Walk) Render(b *Buffer, v Vars) int {
 // for them.
 func (w *Walk) addCookies(b *Buffer) {
 	r := &w.source.requests[w.place.request]
-	jar := &w.jars[r.target]
+	jar := &w.jars[w.target]
 	if jar.IsEmpty() {
 		return
 	}
@@ -128,9 +131,21 @@ func (w *Walk) addCookies(b *Buffer) {
 		}
 	}
 	start := len(b.text)
-	b.text = jar.Append(b.text, w.path, r.secure, time.Now())
+	secure := r.secure
+	if w.target != r.target {
+		secure = w.source.origins[w.target].isSecure()
+	}
+	b.text = jar.Append(b.text, w.path, secure, time.Now())
 	if value := b.text[start:len(b.text):len(b.text)]; len(value) > 0 {
 		b.Request.Headers = append(b.Request.Headers, transport.Header{Name: "Cookie", Value: value})
+	}
+}
+
+// TakeCookies takes those of a response to the request, which may be a redirect, if a journey is
+// under way.
+func (w *Walk) TakeCookies(r *transport.Response) {
+	if len(r.SetCookies) > 0 && w.place.journey != nil {
+		w.jars[w.target].Set(r.SetCookies, w.path, time.Now())
 	}
 }
 
@@ -141,49 +156,12 @@ func (w *Walk) Answer(r *transport.Response) error {
 	if j == nil {
 		return nil
 	}
+	w.TakeCookies(r)
 	request := &w.source.requests[w.place.request]
-	if len(r.SetCookies) > 0 {
-		w.jars[request.target].Set(r.SetCookies, w.path, time.Now())
+	if captures := j.turns[w.place.turn].captures; len(captures) > 0 {
+		answer := *r // so that no response escapes to the heap of which nothing is captured
+		return w.capture(captures, &captureInput{request: request, response: &answer})
 	}
-	captures := j.turns[w.place.turn].captures
-	if len(captures) == 0 {
-		return nil
-	}
-	if err := request.checkWhole(r); err != nil {
-		return fmt.Errorf("capture: %w", err)
-	}
-	d, err := request.document(r)
-	if err != nil {
-		return fmt.Errorf("capture: %w", err)
-	}
-	document, ok := parseJSON(d.JSON)
-	if !ok {
-		return fmt.Errorf("capture: %w", d.notJSON())
-	}
-	for _, c := range captures {
-		value, ok := c.path.find(document)
-		if !ok || value.Raw == "null" {
-			return fmt.Errorf("capture.%s: %w", c.name, d.lacks(c.path))
-		}
-		if err := w.capture(c, textOf(value)); err != nil {
-			return failure.Withhold(textOf(value), "capture.%s: the value at %s %w", c.name, c.path, err)
-		}
-	}
-	return nil
-}
-
-// capture keeps a value, unless it would break a request that uses it.
-func (w *Walk) capture(c capture, value string) error {
-	if len(value) > maxCaptured {
-		return fmt.Errorf("has %d bytes, at most %d are kept", len(value), maxCaptured)
-	}
-	if err := w.source.strictest[c.slot].check(value); err != nil {
-		return err
-	}
-	if w.values == nil {
-		w.values = make([][]byte, len(w.source.strictest))
-	}
-	w.values[c.slot] = append(w.values[c.slot][:0], value...)
 	return nil
 }
 

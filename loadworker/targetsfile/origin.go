@@ -3,10 +3,10 @@ package targetsfile
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
-	"slices"
 	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 )
 
 // Origin is where all targets of a file must be: requests go to no other place.
@@ -44,30 +44,12 @@ func (o Origin) check(scheme, host string) error {
 	if strings.Contains(host, "@") {
 		return errors.New("the URL has a user or password: write header Authorization instead")
 	}
-	own, err := url.Parse(o.URL)
-	if err != nil {
-		return err
-	}
 	u, err := url.Parse(scheme + "://" + host)
 	if err != nil {
 		return errors.New("the URL has no host: write http://host/path, or /path")
 	}
-	named := slices.ContainsFunc(o.Aliases, func(alias string) bool {
-		return strings.EqualFold(alias, u.Hostname()) || strings.EqualFold(alias, address(u))
-	})
-	if u.Scheme == own.Scheme && (named || strings.EqualFold(address(u), address(own))) {
-		return nil
+	if own, err := source.Origin(o).Has(u); err != nil || own {
+		return err
 	}
 	return fmt.Errorf("the URL has another scheme, host or port than spec.target, %s: use the same, or write only the path", o.URL)
-}
-
-// address is host and port, always both.
-func address(u *url.URL) string {
-	port := u.Port()
-	if port == "" && u.Scheme == "https" {
-		port = "443"
-	} else if port == "" {
-		port = "80"
-	}
-	return net.JoinHostPort(u.Hostname(), port)
 }

@@ -1,8 +1,10 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -70,6 +72,8 @@ type Request struct {
 	Budget *Budget
 	// KeepCookies has the response's cookies returned.
 	KeepCookies bool
+	// KeepFields names the header fields that are returned, in canonical form.
+	KeepFields []string
 	// Call says that it is a call of gRPC, which only clients of HTTP/2 send: Body is its
 	// messages, each in its frame.
 	Call bool
@@ -116,6 +120,9 @@ type Response struct {
 	// SetCookies has the values of its Set-Cookie headers, one on each line, if the
 	// request asks for them: at most MaxCookies bytes. It is valid as long as Body is.
 	SetCookies []byte
+	// Fields has the header fields that the request asks for, as Field reads them: at most
+	// MaxFields bytes. It is valid as long as Body is.
+	Fields []byte
 	// Message is the text that goes with the status of a call (grpc-message), if the
 	// request asks for it: of at most MaxHeader bytes, any of which the target may choose.
 	Message string
@@ -159,6 +166,32 @@ func AppendCookie(to, value []byte) []byte {
 		to = append(to, '\n')
 	}
 	return append(to, value...)
+}
+
+// MaxFields bounds the header fields of a response that are returned, likewise.
+const MaxFields = 8 << 10
+
+// AppendField appends a header field to those before it if it is among the wanted ones, whatever
+// the case of its name, and if there is room for it.
+func AppendField[T []byte | string](to []byte, wanted []string, name, value T) []byte {
+	for _, w := range wanted {
+		if len(w) == len(name) && strings.EqualFold(w, string(name)) && len(to)+len(w)+len(value)+2 <= MaxFields {
+			to = append(append(append(append(to, w...), ':'), value...), '\n')
+			break
+		}
+	}
+	return to
+}
+
+// Field is the value of a header field, the first of its name; ok is false if the response has
+// none, or had no room for it.
+func Field(fields []byte, name string) (value []byte, ok bool) {
+	for line := range bytes.SplitSeq(fields, []byte{'\n'}) {
+		if len(line) > len(name) && line[len(name)] == ':' && string(line[:len(name)]) == name {
+			return line[len(name)+1:], true
+		}
+	}
+	return nil, false
 }
 
 // ErrStatus is the error of a status code that no response may have.

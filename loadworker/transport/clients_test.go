@@ -73,3 +73,25 @@ func TestClientsAgreeOnOutcomes(t *testing.T) {
 		})
 	}
 }
+
+// Of a header, what is asked for is returned, in order, and no more than there is room for.
+func TestClientsAgreeOnTheFieldsThatAreKept(t *testing.T) {
+	huge := strings.Repeat("x", transport.MaxFields)
+	const first = "HTTP/1.1 103 Early Hints\r\nLocation: /early\r\n\r\n"
+	serve := scripted.Stay(scripted.Answer(first + "HTTP/1.1 302 Found\r\nX-Csrf: " + huge + "\r\nlocation:  /a \r\n" +
+		"X-CSRF: t1\r\nX-Csrf-Token: no\r\nLOCATION: /b\r\nContent-Length: 0\r\n\r\n"))
+	dialer := func() *dial.Dialer { return scripted.NewDialer(t, dial.Config{URL: scripted.Serve(t, serve)}) }
+	for _, client := range []transport.Client{http1.NewClient(dialer(), ""), nethttp.NewClient(dialer(), "")} {
+		conn := client.NewConn()
+		r := *scripted.Get
+		r.KeepFields = []string{"Location", "X-Csrf"}
+		got, err := conn.Do(context.Background(), &r, scripted.Far())
+		location, _ := transport.Field(got.Fields, "Location")
+		token, _ := transport.Field(got.Fields, "X-Csrf")
+		_, other := transport.Field(got.Fields, "X-Csrf-Token")
+		if err != nil || string(location) != "/a" || string(token) != "t1" || other || len(got.Fields) > transport.MaxFields {
+			t.Errorf("%s: %v, Location %q, X-Csrf %q, another %t", client.Name(), err, location, token, other)
+		}
+		conn.Close()
+	}
+}

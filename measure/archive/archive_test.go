@@ -275,6 +275,10 @@ func TestDecodeRefuses(t *testing.T) {
 		"series.points[1]: it does not add up":   func(s *Step) { s.Series.Points[1].Expected = -1 },
 		"series.points[2]: it does not add up":   func(s *Step) { s.Series.Points[2].Outcomes = map[string]int64{"a": math.MaxInt64, "b": 1} },
 		"series.after: it does not add up":       func(s *Step) { s.Series.After.Completed = 1 },
+		"usage: 5 containers, at most 4":         func(s *Step) { s.Usage = make([]Usage, 5) },
+		"usage: 241 points of a container":       func(s *Step) { s.Usage = []Usage{{}, {Points: make([]UsagePoint, 241)}} },
+		"usage[1].a limit must not be negative":  func(s *Step) { s.Usage = []Usage{{}, {MemoryLimitBytes: -1}} },
+		"usage[0].points[1]: it does not add up": func(s *Step) { s.Usage = []Usage{{Points: []UsagePoint{{}, {FromMillis: 2, ToMillis: 1}}}} },
 		"decompress step: more than 8388608":     func(s *Step) { s.Name = strings.Repeat("a", maxJSON) },
 	} {
 		t.Run(want, func(t *testing.T) {
@@ -314,6 +318,8 @@ func TestDecodeRefusesLongListsBeforeItDecodesThem(t *testing.T) {
 		`"REQUESTS":` + long:                                 "1000000 requests, at most 32",
 		`"outstanding":{"requests":` + long + `}`:            "outstanding: 1000000 slots",
 		`"series":{"seconds":1,"points":` + long + `}`:       "series: 1000000 points of 1 seconds",
+		`"usage":` + long:                                    "usage: 1000000 containers",
+		`"usage":[{}, {"points":` + long + `}]`:              "usage: 1000000 points of a container",
 		`"series":{"points":` + long + `},"series":{"a": 1}`: "series: 1000000 points",
 	} {
 		var packed bytes.Buffer
@@ -399,7 +405,7 @@ func TestPointsThatDoNotAddUp(t *testing.T) {
 func TestSmallestStepsAreTaken(t *testing.T) {
 	slowest := strings.Repeat("0", 32)
 	step := Step{
-		Format: Format, Outstanding: &Outstanding{SlotMicros: 1, Requests: []int64{0}}, Series: &Series{Seconds: 1},
+		Format: Format, Usage: []Usage{{Points: []UsagePoint{{}}}}, Outstanding: &Outstanding{SlotMicros: 1, Requests: []int64{0}}, Series: &Series{Seconds: 1},
 		Requests: []Request{{Traces: []Trace{{ID: slowest, ResponseMicros: 1, ServiceMicros: 0}, {ID: slowest}}}},
 	}
 	if err := step.check(); err != nil {

@@ -19,6 +19,7 @@ type bounds struct {
 	Outstanding struct {
 		Requests length `json:"requests"`
 	} `json:"outstanding"`
+	Usage usageList `json:"usage"`
 }
 
 // checkBounds refuses lists that are too long, before they are decoded.
@@ -36,6 +37,10 @@ func checkBounds(raw []byte) error {
 		return fmt.Errorf("series: %d points of %v seconds, at most %d", b.Series.Points, b.Series.Seconds, measure.MaxPoints)
 	case b.Outstanding.Requests > measure.TimelineSlots:
 		return fmt.Errorf("outstanding: %d slots, at most %d", b.Outstanding.Requests, measure.TimelineSlots)
+	case b.Usage.n > MaxUsage:
+		return fmt.Errorf("usage: %d containers, at most %d", b.Usage.n, MaxUsage)
+	case b.Usage.points > MaxUsagePoints:
+		return fmt.Errorf("usage: %d points of a container, at most %d", b.Usage.points, MaxUsagePoints)
 	}
 	return nil
 }
@@ -78,6 +83,26 @@ func (l *requestList) UnmarshalJSON(raw []byte) error {
 	}
 	for _, r := range list {
 		l.traces = max(l.traces, r.Traces)
+	}
+	return nil
+}
+
+// usageList is how many containers there are, and the most points that one of them has.
+type usageList struct{ n, points length }
+
+// UnmarshalJSON counts them.
+func (l *usageList) UnmarshalJSON(raw []byte) error {
+	if err := l.n.UnmarshalJSON(raw); err != nil || l.n > MaxUsage {
+		return err
+	}
+	var list []struct {
+		Points length `json:"points"`
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return err
+	}
+	for _, u := range list {
+		l.points = max(l.points, u.Points)
 	}
 	return nil
 }

@@ -43,6 +43,8 @@ type Step struct {
 	Series *Series `json:"series,omitempty"`
 	// Outstanding is absent if a worker did not count what was outstanding.
 	Outstanding *Outstanding `json:"outstanding,omitempty"`
+	// Usage is what containers of the target used. Absent if the operator did not read it.
+	Usage []Usage `json:"usage,omitempty"`
 	// Omitted lists what was left out: OmittedLost, and for lack of room, in the order in which
 	// it was, "requests.service", "requests.withoutGenerator", "requests.response".
 	Omitted []string `json:"omitted,omitempty"`
@@ -72,6 +74,8 @@ type Counts struct {
 	// Sent is how many were sent, and Expected how many of them got an expected response.
 	Sent     int64 `json:"sent"`
 	Expected int64 `json:"expected"`
+	// Redirects is how many redirects were followed, each of which is one more request.
+	Redirects int64 `json:"redirects,omitempty"`
 	// Outcomes divides those that were sent, by the names that the status has for them.
 	// Those that did not occur are left out.
 	Outcomes map[string]int64 `json:"outcomes,omitempty"`
@@ -144,7 +148,7 @@ func NewHistogram(h *measure.Histogram) (*Histogram, error) {
 // NewCounts are the counts of a request of a step that has ended; knowsDue says that its due
 // are known.
 func NewCounts(r *measure.Request, knowsDue bool) *Counts {
-	c := &Counts{Sent: r.Sent, Expected: r.Expected, Outcomes: outcomes(&r.Outcomes), StatusCodes: maps.Clone(r.StatusCodes)}
+	c := &Counts{Sent: r.Sent, Expected: r.Expected, Redirects: r.Redirects, Outcomes: outcomes(&r.Outcomes), StatusCodes: maps.Clone(r.StatusCodes)}
 	if knowsDue {
 		c.Due = &r.Due
 	}
@@ -250,6 +254,11 @@ func (s *Step) check() error {
 	if s.Outstanding != nil {
 		if err := s.Outstanding.check(); err != nil {
 			return err
+		}
+	}
+	for i := range s.Usage {
+		if err := s.Usage[i].check(); err != nil {
+			return fmt.Errorf("usage[%d].%w", i, err)
 		}
 	}
 	if s.Series == nil {

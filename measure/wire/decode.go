@@ -111,6 +111,10 @@ func (r *Reading) readRequest(to *measure.Request, m *workerv1.RequestMeasuremen
 	if to.Errors, err = toErrors(m.GetErrors()); err != nil {
 		return err
 	}
+	to.Redirects = m.GetRedirects()
+	if err := within("redirects", to.Redirects, "10 for each that was sent", 10*to.Sent); err != nil {
+		return err
+	}
 	failed, first := to.Sent-to.Successes(), len(r.histograms)
 	if err := errors.Join(
 		toPunctuality(to, m),

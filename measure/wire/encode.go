@@ -72,6 +72,7 @@ func fromRequest(r *measure.Request) *workerv1.RequestMeasurement {
 		Undecided:         r.Undecided,
 		Excused:           r.Excused,
 		Errors:            fromErrors(r.Errors),
+		Redirects:         r.Redirects,
 	}
 }
 

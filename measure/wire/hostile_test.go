@@ -186,16 +186,18 @@ func TestDecodeRefuses(t *testing.T) {
 		"expected_in_window: 3 is more than successes, 2": func(m *message) {
 			request(m).Outcomes[measure.Success], request(m).Outcomes[measure.RateLimited], request(m).ExpectedInWindow = 2, 8, 3
 		},
-		"requests[0].expected: -1 is less than 0":                    func(m *message) { request(m).Expected = -1 },
-		"requests[0].late: 11 is more than sent, 10":                 func(m *message) { request(m).Late = 11 },
-		"completed_in_window: 11 is more than completed, 10":         func(m *message) { request(m).CompletedInWindow = 11 },
-		"expected_in_window: 7 is more than successes, 6":            func(m *message) { request(m).ExpectedInWindow = 7 },
-		"requests[0].response: clamped: 11 is more than count":       func(m *message) { request(m).Response.Clamped = 11 },
-		"requests[0].service: clamped: -1 is less than 0":            func(m *message) { request(m).Service.Clamped = -1 },
-		"requests[0].response: count: more than sent, 10":            func(m *message) { request(m).Response = histogramOf(t, 11) },
-		"requests[0].sampled: 11 is more than sent, 10":              func(m *message) { request(m).Sampled = 11 },
-		"requests[0].sampled: -1 is less than 0":                     func(m *message) { request(m).Sampled = -1 },
-		"requests[0].traces: 3 is more than what is kept of them, 2": func(m *message) { request(m).Sampled = 2 },
+		"requests[0].expected: -1 is less than 0":                                func(m *message) { request(m).Expected = -1 },
+		"requests[0].late: 11 is more than sent, 10":                             func(m *message) { request(m).Late = 11 },
+		"completed_in_window: 11 is more than completed, 10":                     func(m *message) { request(m).CompletedInWindow = 11 },
+		"expected_in_window: 7 is more than successes, 6":                        func(m *message) { request(m).ExpectedInWindow = 7 },
+		"requests[0].response: clamped: 11 is more than count":                   func(m *message) { request(m).Response.Clamped = 11 },
+		"requests[0].service: clamped: -1 is less than 0":                        func(m *message) { request(m).Service.Clamped = -1 },
+		"requests[0].response: count: more than sent, 10":                        func(m *message) { request(m).Response = histogramOf(t, 11) },
+		"requests[0].sampled: 11 is more than sent, 10":                          func(m *message) { request(m).Sampled = 11 },
+		"requests[0].redirects: 101 is more than 10 for each that was sent, 100": func(m *message) { request(m).Redirects = 101 },
+		"requests[0].redirects: -1 is less than 0":                               func(m *message) { request(m).Redirects = -1 },
+		"requests[0].sampled: -1 is less than 0":                                 func(m *message) { request(m).Sampled = -1 },
+		"requests[0].traces: 3 is more than what is kept of them, 2":             func(m *message) { request(m).Sampled = 2 },
 		"traces: 30 is more than what is kept of them, 29": func(m *message) {
 			request(m).Sampled, request(m).Sent = 100, 100
 			request(m).Outcomes[0] = 96

@@ -137,6 +137,7 @@ func randomRequest(rng *rand.Rand, r *measure.Request, lateness *measure.Histogr
 	}
 	r.Displaced, r.Undecided = rng.Int64N(r.Sent+1), rng.Int64N(r.Outcomes[measure.Unfinished]+1)
 	r.Excused = rng.Int64N(r.Outcomes[measure.Timeout] + 1)
+	r.Redirects = rng.Int64N(10*r.Sent + 1)
 }
 
 // randomTimeline has no more outstanding than was due, and no more answered than completed.

@@ -281,6 +281,21 @@ func (tab *Tab) Point(t *testing.T, selector string, x, y float64) {
 	tab.do(t, "Input.dispatchMouseEvent", object{"type": "mouseMoved", "x": box.X + x*box.Width, "y": box.Y + y*box.Height})
 }
 
+// Drag draws the mouse with its button pressed over the element of a selector, from one part of its
+// width to another, in the middle of its height.
+func (tab *Tab) Drag(t *testing.T, selector string, from, to float64) {
+	t.Helper()
+	tab.Point(t, selector, from, 0.5)
+	var box struct{ X, Y, Width, Height float64 }
+	tab.Eval(t, fmt.Sprintf("(r => ({x: r.x, y: r.y, width: r.width, height: r.height}))(document.querySelector(%q).getBoundingClientRect())", selector), &box)
+	for _, event := range []struct {
+		kind string
+		at   float64
+	}{{"mousePressed", from}, {"mouseMoved", (from + to) / 2}, {"mouseMoved", to}, {"mouseReleased", to}} {
+		tab.do(t, "Input.dispatchMouseEvent", object{"type": event.kind, "x": box.X + event.at*box.Width, "y": box.Y + box.Height/2, "button": "left", "buttons": 1, "clickCount": 1})
+	}
+}
+
 // Press presses a key: "Tab", "Enter".
 func (tab *Tab) Press(t *testing.T, key string) {
 	t.Helper()

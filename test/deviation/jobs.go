@@ -15,13 +15,15 @@ const (
 	oneOnly    = "must have one container"
 	ofNode     = "no namespace or port of their node"
 	scheduled  = "scheduled and run like any others"
-	labelled   = "no label of another program and no annotation"
+	labelled   = "no other label or annotation than the configuration allows"
 	noToken    = "no token for the API server"
 	podLimits  = "the pods must be restricted"
 	limits     = "the container must be restricted"
 	program    = "run what its image runs"
 	volumes    = "the volumes must be a token for the coordinator"
 	secrets    = "the Secrets must be those that LoadTests of the namespace may use"
+	pulled     = "the Secrets with which images are pulled must be those"
+	resolved   = "the pods must ask the cluster's name servers"
 	claims     = "the claims must be those that LoadTests of the namespace may use"
 )
 
@@ -122,6 +124,16 @@ var jobs = []Deviation{
 	pod("a key of a Secret that is not for load tests, as a volume", secrets, func(p *corev1.PodSpec) {
 		key := &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "api"}, Items: []corev1.KeyToPath{{Key: "a", Path: "a"}}}
 		p.Volumes = append(p.Volumes, corev1.Volume{Name: "more", VolumeSource: projected(corev1.VolumeProjection{Secret: key})})
+	}),
+	pod("another Secret to pull its image", pulled, func(p *corev1.PodSpec) {
+		p.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "registry"}}
+	}),
+	pod("a name server of its own", resolved, func(p *corev1.PodSpec) {
+		p.DNSConfig = &corev1.PodDNSConfig{Nameservers: []string{"192.0.2.1"}}
+	}),
+	pod("the name servers of its node", resolved, func(p *corev1.PodSpec) { p.DNSPolicy = corev1.DNSDefault }),
+	pod("addresses of its own for names", resolved, func(p *corev1.PodSpec) {
+		p.HostAliases = []corev1.HostAlias{{IP: "192.0.2.1", Hostnames: []string{"shop"}}}
 	}),
 	volume("what the pod is", projected(corev1.VolumeProjection{DownwardAPI: &corev1.DownwardAPIProjection{}})),
 }

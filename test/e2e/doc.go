@@ -8,6 +8,7 @@
 //	abuse      what a tenant could do to others
 //	ui         the live pages of the plugin, in a browser
 //	targets    the presets of the chart of targets
+//	why        what is said of a target at its limits, only if SUITE asks for it
 //	ecosystem  programs of other projects, only if SUITE asks for it
 //
 // A suite is a test function, which SUITE=name selects in whichever package it is. Without FULL=1

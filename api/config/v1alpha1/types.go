@@ -48,6 +48,10 @@ type OperatorConfiguration struct {
 
 	// results are kept beyond the LoadTest. Absent: they are deleted with it.
 	Results *Results `json:"results,omitempty"`
+
+	// prometheus is asked at the end of each step about what a target waits for. Absent: it is
+	// not.
+	Prometheus *Prometheus `json:"prometheus,omitempty"`
 }
 
 // Targets is where LoadTests may send load to. Services of the LoadTest's own namespace,
@@ -179,6 +183,16 @@ type WorkerRule struct {
 	// tolerationKeys are the taints that spec.worker.tolerations may tolerate; "*" is
 	// all, without a key as well. Absent: none.
 	TolerationKeys []string `json:"tolerationKeys,omitempty"`
+
+	// labelKeys and annotationKeys are those that spec.worker.labels and spec.worker.annotations
+	// may have; a * stands for any characters. A label may make a worker's pod one of a
+	// Service, or what a policy for networks applies to. Absent: none.
+	LabelKeys      []string `json:"labelKeys,omitempty"`
+	AnnotationKeys []string `json:"annotationKeys,omitempty"`
+
+	// priorityClasses are the names that spec.worker.priorityClassName may have; a * stands for
+	// any characters. Absent: none.
+	PriorityClasses []string `json:"priorityClasses,omitempty"`
 
 	// secrets are the names of the Secrets of its namespace that a LoadTest may use;
 	// a * stands for any characters. Absent: ["loadtest-*"]. [] is none.

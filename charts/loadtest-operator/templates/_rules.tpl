@@ -17,6 +17,11 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
   resources: [horizontalpodautoscalers]
   verbs: [list]
 {{- end }}
+{{- if .Values.environment.usage }}
+- apiGroups: [metrics.k8s.io]
+  resources: [pods]
+  verbs: [list]
+{{- end }}
 - apiGroups: [batch]
   resources: [jobs]
   verbs: [create, delete, get, list, watch]
@@ -120,15 +125,16 @@ read those of every namespace.
 {{- end -}}
 
 {{/*
-An expression of CEL: the names of what LoadTests of a namespace may use, by the field (secrets or
-claims) of the first of the rules in config.workers that names it; none of the release's namespace,
-which are the operator's. Its argument is a list: the root and the field.
+An expression of CEL: the names of what LoadTests of a namespace may use, by the field (secrets,
+claims, labelKeys and the like) of the first of the rules in config.workers that names it; none of
+the release's namespace, which are the operator's. Its argument is a list: the root, the field and
+the names without a rule.
 */}}
 {{- define "loadtest-operator.usableNames" -}}
 {{- $root := index . 0 -}}
 {{- $field := index . 1 -}}
 {{- printf "request.namespace == %s ? %s : " (toJson $root.Release.Namespace) (include "loadtest-operator.patterns" list) -}}
-{{- $default := list "loadtest-*" -}}
+{{- $default := rest (rest .) -}}
 {{- $open := true -}}
 {{- range $root.Values.config.workers }}
 {{- if $open }}

@@ -193,7 +193,7 @@ func (r reviews) of(ctx context.Context, object *unstructured.Unstructured) (*v1
 	if s == nil {
 		return nil, problems
 	}
-	return decision.Run(s, s.Name, "", nil), nil
+	return decision.Run(s, s.Name, "", decision.Earlier{}), nil
 }
 
 // isSchedule says whether an object is a LoadTestSchedule.

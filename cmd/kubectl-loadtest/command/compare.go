@@ -20,8 +20,15 @@ func (c *config) compare() *cobra.Command {
 		Use:   "compare NAME... | compare -f FILE...",
 		Short: "Put finished LoadTests side by side",
 		Long: "Put finished LoadTests side by side: steps of the same name and load, the median of\n" +
-			"their repetitions, the best marked, and how far each differs from the first. LoadTests\n" +
-			"from files, as report -o yaml writes them, come first.\n\n" +
+			"their repetitions, and how far each differs from the first. LoadTests from files, as\n" +
+			"report -o yaml writes them, come first.\n\n" +
+			"A difference is marked better or worse where chance does not explain it: of 100\n" +
+			"comparisons of runs of the same target, at most 5 have any mark by chance (Holm's\n" +
+			"method, over all figures that are shown). With at least 3 repetitions of both, their\n" +
+			"spread says how far figures differ by chance (Welch's test). With fewer, rates are\n" +
+			"taken to differ by 5% from run to run and times by 35%, beside what was sampled, and\n" +
+			"only large differences are marked. What all repetitions of a run have in common, such\n" +
+			"as its nodes, no test tells from a change.\n\n" +
 			"A difference has a range if both have at least 3 repetitions: the true difference\n" +
 			"is below the range in at most 5% of comparisons, and above it in at most 5% (exact test\n" +
 			"of Mann and Whitney).",
@@ -29,7 +36,7 @@ func (c *config) compare() *cobra.Command {
 			"  kubectl loadtest compare -f v3.yaml shortener-v4 -o markdown\n" +
 			"  kubectl loadtest compare shortener-v3 shortener-v4 -o html > compared.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			forms := []string{"text", "markdown", "html"}
+			forms := []string{"text", "markdown", "html", "json"}
 			if !slices.Contains(forms, output) {
 				return fmt.Errorf("--output must be one of %s, not %q", strings.Join(forms, ", "), output)
 			}
@@ -51,13 +58,17 @@ func (c *config) compare() *cobra.Command {
 				if page, err = compared.HTML(); err != nil {
 					return err
 				}
+			case "json":
+				if page, err = compared.JSON(); err != nil {
+					return err
+				}
 			}
 			_, err = c.streams.Out.Write(page)
 			return err
 		},
 	}
 	flags := command.Flags()
-	flags.StringVarP(&output, "output", "o", "text", "Form of the comparison: text, markdown, or html, a page with plots that needs no network")
+	flags.StringVarP(&output, "output", "o", "text", "Form of the comparison: text, markdown, html, a page with plots that needs no network, or json, the differences alone")
 	flags.StringArrayVarP(&files, "filename", "f", nil, "File with LoadTests and their status, - for the standard input")
 	return command
 }

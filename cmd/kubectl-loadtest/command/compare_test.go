@@ -18,6 +18,9 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%v: exit code %d, %s\n%s", args, got.code, got.err, got.out)
 		}
 	}
+	if got := p.run("compare", "hello", "hello", "-o", "json"); got.code != 0 || !strings.Contains(got.out, `"hello (2)"`) || !strings.Contains(got.out, `"differences": []`) { // its step lacks a worker
+		t.Errorf("-o json: exit code %d, %s\n%s", got.code, got.err, got.out)
+	}
 	for want, args := range map[string][]string{
 		"at least two LoadTests": {"compare", "hello"},
 		"not \"junit\"":          {"compare", "hello", "hello", "-o", "junit"},

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/history"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 )
 
@@ -82,11 +83,11 @@ func (c *cluster) start(ctx context.Context, o *runOptions) (*v1beta1.LoadTest, 
 		return nil, fmt.Errorf("LoadTest %s of schedule %s has not finished, and its concurrencyPolicy is %s: two runs at once would disturb each other; follow it with %s",
 			active[0], key, s.Spec.ConcurrencyPolicy, commandLine("watch", s.Namespace, active[0]))
 	}
-	passed, err := c.lastPassed(ctx, s)
+	earlier, err := c.earlier(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	lt := decision.Run(s, o.name, "kubectl loadtest run --from "+o.from, passed)
+	lt := decision.Run(s, o.name, "kubectl loadtest run --from "+o.from, earlier)
 	if o.name == "" {
 		lt.GenerateName = s.Name + "-"
 	}
@@ -98,6 +99,17 @@ func (c *cluster) start(ctx context.Context, o *runOptions) (*v1beta1.LoadTest, 
 		return nil, fmt.Errorf("create a LoadTest of schedule %s: %w", key, err)
 	}
 	return lt, nil
+}
+
+// earlier is what the next LoadTest of a schedule may be compared with.
+func (c *cluster) earlier(ctx context.Context, s *v1beta1.LoadTestSchedule) (found decision.Earlier, err error) {
+	if decision.NeedsLevel(s) {
+		reader := history.Reader{Cached: c, Uncached: c, Page: page}
+		found.Level, err = reader.Level(ctx, s.Namespace, s.Name, &s.Spec.Template.Spec)
+		return found, err
+	}
+	found.Passed, err = c.lastPassed(ctx, s)
+	return found, err
 }
 
 // lastPassed is the LoadTest with which the next of a schedule is compared; nil: there is

@@ -13,11 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 )
 
 func (c *config) report() *cobra.Command {
 	var output, step string
 	var from source
+	var to linkOptions
 	command := &cobra.Command{
 		Use:   "report NAME | report -f FILE | report --from FILE",
 		Short: "Print what a LoadTest measured",
@@ -51,7 +53,12 @@ func (c *config) report() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			data, err := render(lt, found.steps, output, step)
+			var data []byte
+			if output == "html" {
+				data, err = c.linked(cmd.Context(), &to, from, lt, found)
+			} else {
+				data, err = render(lt, found.steps, output, step)
+			}
 			if err != nil {
 				return err
 			}
@@ -64,7 +71,24 @@ func (c *config) report() *cobra.Command {
 	flags.StringVar(&step, "step", "", "With -o hgrm and vegeta: the step to report; needed if several steps were measured")
 	flags.StringVarP(&from.file, "filename", "f", "", "File with a LoadTest and its status, - for the standard input")
 	flags.StringVar(&from.kept, "from", "", "Archive of a run: its file, - for the standard input, or a folder with NAMESPACE/NAME/UID.json.gz")
+	to.bind(flags)
 	return command
+}
+
+// linked is the page of a report, with links.
+func (c *config) linked(ctx context.Context, o *linkOptions, from source, lt *v1beta1.LoadTest, found archived) ([]byte, error) {
+	var asked *cluster
+	if from == (source{}) {
+		var err error
+		if asked, err = c.connect(); err != nil {
+			return nil, err
+		}
+	}
+	to, err := c.templates(ctx, o, asked)
+	if err != nil {
+		return nil, err
+	}
+	return html.Linked(to)(lt, found.steps)
 }
 
 // reported is the LoadTest that a report is about and, if they are wanted, the results of
@@ -95,11 +119,30 @@ func (c *cluster) get(ctx context.Context, name string) (*v1beta1.LoadTest, erro
 
 // readSaved reads the one LoadTest of a file, and its results if they are there.
 func (c *config) readSaved(file string) (*v1beta1.LoadTest, archived, error) {
+	lt, kept, err := c.readArchive(file)
+	if err != nil || len(kept) == 0 {
+		return lt, archived{}, err
+	}
+	return lt, c.archived(lt, kept.find), nil
+}
+
+// keptResults are the ConfigMaps of a file by their names.
+type keptResults map[string]*corev1.ConfigMap
+
+func (k keptResults) find(name string) (*corev1.ConfigMap, error) {
+	if results := k[name]; results != nil {
+		return results, nil
+	}
+	return nil, errors.New("it is not in the file")
+}
+
+// readArchive reads the LoadTest of a file and the ConfigMaps beside it.
+func (c *config) readArchive(file string) (*v1beta1.LoadTest, keptResults, error) {
 	found, err := readObjects([]string{file}, c.streams.In, checkSaved)
 	if err != nil {
-		return nil, archived{}, err
+		return nil, nil, err
 	}
-	kept := map[string]*corev1.ConfigMap{}
+	kept := keptResults{}
 	var tests []*unstructured.Unstructured
 	for _, object := range found {
 		if isLoadTest(object) {
@@ -108,24 +151,16 @@ func (c *config) readSaved(file string) (*v1beta1.LoadTest, archived, error) {
 		}
 		results := &corev1.ConfigMap{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, results); err != nil {
-			return nil, archived{}, fmt.Errorf("-f %s: ConfigMap %s: %w", file, object.GetName(), err)
+			return nil, nil, fmt.Errorf("-f %s: ConfigMap %s: %w", file, object.GetName(), err)
 		}
 		kept[results.Name] = results
 	}
-	if len(tests) > 1 {
-		return nil, archived{}, fmt.Errorf("-f %s: holds %d LoadTests; a report is about one", file, len(tests))
+	if len(tests) != 1 {
+		return nil, nil, fmt.Errorf("-f %s: holds %d LoadTests; a report is about one", file, len(tests))
 	}
 	lt := &v1beta1.LoadTest{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(tests[0].Object, lt); err != nil {
-		return nil, archived{}, fmt.Errorf("-f %s: %w", file, err)
+		return nil, nil, fmt.Errorf("-f %s: %w", file, err)
 	}
-	if len(kept) == 0 {
-		return lt, archived{}, nil
-	}
-	return lt, c.archived(lt, func(name string) (*corev1.ConfigMap, error) {
-		if results := kept[name]; results != nil {
-			return results, nil
-		}
-		return nil, errors.New("it is not in the file")
-	}), nil
+	return lt, kept, nil
 }

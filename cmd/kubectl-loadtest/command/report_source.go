@@ -53,14 +53,24 @@ func (c *config) saved(from source, args []string) (*v1beta1.LoadTest, archived,
 	return c.readSaved(from.kept)
 }
 
+// namespace is the one of the flag or, without it, of the context.
+func (c *config) namespace() (string, error) {
+	if given := c.overrides.Context.Namespace; given != "" {
+		return given, nil
+	}
+	namespace, _, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &c.overrides).Namespace()
+	if err != nil {
+		return "", fmt.Errorf("read the namespace of the context (--namespace): %w", err)
+	}
+	return namespace, nil
+}
+
 // latest is the run of a name that finished last, of those in a folder: it has
 // NAMESPACE/NAME/UID.json.gz, as the operator writes them.
 func (c *config) latest(folder, name string) (latest *v1beta1.LoadTest, results archived, err error) {
-	namespace := c.overrides.Context.Namespace
-	if namespace == "" {
-		if namespace, _, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &c.overrides).Namespace(); err != nil {
-			return nil, archived{}, fmt.Errorf("read the namespace of the context (--namespace): %w", err)
-		}
+	namespace, err := c.namespace()
+	if err != nil {
+		return nil, archived{}, err
 	}
 	pattern := filepath.Join(namespace, name, "*.json.gz")
 	files, err := filepath.Glob(filepath.Join(folder, pattern))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"text/tabwriter"
 
@@ -18,9 +19,9 @@ import (
 
 func (c *config) trend() *cobra.Command {
 	var files []string
-	var output string
+	var output, folder string
 	command := &cobra.Command{
-		Use:   "trend NAME | trend -f FILE...",
+		Use:   "trend NAME [--from FOLDER] | trend -f FILE...",
 		Short: "Show the runs of a schedule or of a name, and which of them changed the level",
 		Long: "List the finished runs of a LoadTestSchedule, or of a name that is counted (burst-1,\n" +
 			"burst-2), the oldest first, with what each sustained and its p95, and say from which run\n" +
@@ -28,19 +29,25 @@ func (c *config) trend() *cobra.Command {
 			"is none, and runs that ended as Error, Canceled or Inconclusive count for nothing.\n" +
 			"Of 100 histories of 60 runs without a change, one has a change by this; a change of 20%\n" +
 			"among runs that differ by 5% is found in 97 of 100.\n\n" +
-			"The LoadTests of files, as report -o yaml writes them, are taken for runs of one name.",
+			"The LoadTests of files, as report -o yaml writes them, are taken for runs of one name.\n" +
+			"--from is a folder of archives as the operator writes them, NAMESPACE/NAME/UID.json.gz:\n" +
+			"a volume, or what aws s3 sync has copied of an object store.",
 		Example: "  kubectl loadtest trend nightly -n shop\n" +
 			"  kubectl loadtest trend nightly -o json\n" +
+			"  kubectl loadtest trend nightly -n shop --from ./load-tests/cluster-a\n" +
 			"  kubectl loadtest trend -f results.yaml",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains([]string{"text", "json"}, output) {
 				return fmt.Errorf("--output must be text or json, not %q", output)
 			}
-			if (len(args) == 0) == (len(files) == 0) {
+			switch {
+			case (len(args) == 0) == (len(files) == 0):
 				return errors.New("give the name of a schedule or of runs, or files with -f")
+			case len(args) == 0 && folder != "":
+				return errors.New("give either -f or --from, not both")
 			}
-			family, err := c.family(cmd.Context(), args, files)
+			family, err := c.family(cmd.Context(), args, files, folder)
 			if err != nil {
 				return err
 			}
@@ -49,40 +56,74 @@ func (c *config) trend() *cobra.Command {
 	}
 	command.Flags().StringVarP(&output, "output", "o", "text", "Form: text, or json, the changes alone")
 	command.Flags().StringArrayVarP(&files, "filename", "f", nil, "File with finished LoadTests and their status, - for the standard input")
+	command.Flags().StringVar(&folder, "from", "", "Folder with the archives of runs, as the operator keeps them, in place of the cluster")
 	return command
 }
 
 // family are the finished runs of a name, or of files, the oldest first.
-func (c *config) family(ctx context.Context, args, files []string) ([]*runs.Run, error) {
+func (c *config) family(ctx context.Context, args, files []string, folder string) ([]*runs.Run, error) {
 	var list []*runs.Run
 	add := func(lt *v1beta1.LoadTest) {
 		if r := runs.New(lt); r.Finished {
 			list = append(list, r)
 		}
 	}
-	if len(args) == 0 {
-		tests, err := c.compared(ctx, files, nil)
-		if err != nil {
+	var err error
+	where := ""
+	switch {
+	case len(args) == 0:
+		var tests []*v1beta1.LoadTest
+		if tests, err = c.compared(ctx, files, nil); err != nil {
 			return nil, err
 		}
 		for _, lt := range tests {
 			add(lt)
 		}
-	} else {
-		cluster, err := c.connect()
-		if err != nil {
+	case folder != "":
+		where, err = c.eachArchived(folder, args[0], add)
+	default:
+		var cluster *cluster
+		if cluster, err = c.connect(); err != nil {
 			return nil, err
 		}
-		if err := cluster.eachLoadTest(ctx, "", add); err != nil {
-			return nil, err
-		}
+		where, err = "namespace "+cluster.namespace, cluster.eachLoadTest(ctx, "", add)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(args) > 0 {
 		list = slices.DeleteFunc(list, func(r *runs.Run) bool { return r.Family != args[0] })
 		if len(list) == 0 {
-			return nil, fmt.Errorf("namespace %s has no finished run of schedule or name %s", cluster.namespace, args[0])
+			return nil, fmt.Errorf("%s has no finished run of schedule or name %s", where, args[0])
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *runs.Run) int { return runs.Newer(b, a) })
 	return list, nil
+}
+
+// eachArchived calls a function with each run in a folder of archives whose name begins as one does,
+// and returns what the folder is. What cannot be read is said, and left out.
+func (c *config) eachArchived(folder, name string, do func(*v1beta1.LoadTest)) (where string, err error) {
+	namespace, err := c.namespace()
+	if err != nil {
+		return "", err
+	}
+	files, left, err := archives(folder, namespace, name)
+	if err != nil {
+		return "", err
+	}
+	if left > 0 {
+		c.warn(leftOut(left))
+	}
+	for _, file := range files {
+		lt, _, err := c.readArchive(file)
+		if err != nil {
+			c.warn("Left out: " + err.Error())
+			continue
+		}
+		do(lt)
+	}
+	return fmt.Sprintf("folder %s", filepath.Join(folder, namespace)), nil
 }
 
 func writeTrend(w io.Writer, family []*runs.Run, output string) error {

@@ -17,6 +17,9 @@ import (
 type uiOptions struct {
 	all  bool
 	port int
+	// folder has archives, which are shown in place of a cluster's runs.
+	folder string
+	links  linkOptions
 }
 
 func (c *config) ui() *cobra.Command {
@@ -33,9 +36,13 @@ func (c *config) ui() *cobra.Command {
 			"you may. They need get, list and watch on loadtests.loadtest.dev; patch to stop a run,\n" +
 			"create to start one again; list and watch on loadtestschedules.loadtest.dev and get on\n" +
 			"ConfigMaps where these are to be shown. Nothing new listens in the cluster.\n\n" +
+			"With --from, the pages are of archives as the operator writes them, in a folder\n" +
+			"NAMESPACE/NAME/UID.json.gz: a volume, or what aws s3 sync has copied of an object store.\n" +
+			"No cluster is asked.\n\n" +
 			"On another machine, by ssh -L 8080:127.0.0.1:8080 HOST and the same --port.",
 		Example: "  kubectl loadtest ui -n shop\n" +
-			"  kubectl loadtest ui -A --port 8080\n\n" +
+			"  kubectl loadtest ui -A --port 8080\n" +
+			"  kubectl loadtest ui --from ./load-tests/cluster-a\n\n" +
 			"  # On the run that is started, in a cluster or on this machine\n" +
 			"  kubectl loadtest run --ui -f burst.yaml\n" +
 			"  kubectl loadtest try --ui",
@@ -48,22 +55,17 @@ func (c *config) ui() *cobra.Command {
 		},
 	}
 	command.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "Show the LoadTests of all namespaces")
+	command.Flags().StringVar(&o.folder, "from", "", "Folder with the archives of runs, as the operator keeps them, in place of the cluster")
+	command.MarkFlagsMutuallyExclusive("from", "all-namespaces")
+	o.links.bind(command.Flags())
 	bindPort(command.Flags(), &o.port)
 	return command
 }
 
-// runUI serves the pages of a cluster.
+// runUI serves the pages of a cluster, or of archives.
 func (c *config) runUI(ctx context.Context, o *uiOptions) error {
-	cluster, err := c.connect()
-	if err != nil {
-		return err
-	}
-	namespace := cluster.namespace
-	if o.all {
-		namespace = ""
-	}
 	group, ctx := errgroup.WithContext(ctx)
-	server, err := serveCluster(ctx, group, cluster, namespace, o.port)
+	server, err := c.serve(ctx, group, o)
 	if err != nil {
 		return err
 	}
@@ -73,16 +75,35 @@ func (c *config) runUI(ctx context.Context, o *uiOptions) error {
 	return group.Wait()
 }
 
+func (c *config) serve(ctx context.Context, group *errgroup.Group, o *uiOptions) (*ui.Server, error) {
+	if o.folder != "" {
+		return c.serveArchives(ctx, group, o)
+	}
+	cluster, err := c.connect()
+	if err != nil {
+		return nil, err
+	}
+	namespace := cluster.namespace
+	if o.all {
+		namespace = ""
+	}
+	return c.serveCluster(ctx, group, cluster, namespace, o.port, &o.links)
+}
+
 // serveCluster follows the LoadTests of a namespace, "" for all, and serves their pages, until
 // ctx ends.
-func serveCluster(ctx context.Context, group *errgroup.Group, cluster *cluster, namespace string, port int) (*ui.Server, error) {
+func (c *config) serveCluster(ctx context.Context, group *errgroup.Group, cluster *cluster, namespace string, port int, links *linkOptions) (*ui.Server, error) {
+	to, err := c.templates(ctx, links, cluster)
+	if err != nil {
+		return nil, err
+	}
 	scope := "namespace " + namespace
 	if namespace == "" {
 		scope = "all namespaces"
 	}
 	known := runs.NewCollection()
 	server, err := ui.Listen(port, ui.Config{
-		Runs: known, Backend: newClusterBackend(cluster), Scope: scope, Cluster: true, Report: html.Report, Explain: explain, Now: time.Now,
+		Runs: known, Backend: newClusterBackend(cluster), Scope: scope, Cluster: true, Links: to, Report: html.Linked(to), Explain: explain, Now: time.Now,
 	})
 	if err != nil {
 		return nil, err

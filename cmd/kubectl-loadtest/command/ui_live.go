@@ -25,16 +25,20 @@ import (
 type liveOptions struct {
 	enabled bool
 	port    int
+	links   linkOptions
 }
 
 func (o *liveOptions) bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.enabled, "ui", false, "Serve a page that follows the run, as the command ui does, until Ctrl-C; after the end, too")
+	o.links.bind(flags)
 	bindPort(flags, &o.port)
 }
 
 func (o *liveOptions) check(flags *pflag.FlagSet) error {
-	if flags.Changed("port") && !o.enabled {
-		return errors.New("--port needs --ui, whose page it is for")
+	for _, name := range []string{"port", "links"} {
+		if flags.Changed(name) && !o.enabled {
+			return fmt.Errorf("--%s needs --ui, whose page it is for", name)
+		}
 	}
 	return checkPort(o.port)
 }
@@ -56,6 +60,7 @@ func checkPort(port int) error {
 type live struct {
 	config *config
 	port   int
+	links  *linkOptions
 	// serve starts what goes on until the command is interrupted.
 	serve  func(start func(context.Context, *errgroup.Group) (*ui.Server, error)) (*ui.Server, error)
 	server *ui.Server
@@ -71,7 +76,7 @@ func (c *config) withLive(ctx context.Context, o *liveOptions, do func(*live) er
 	serving, end := context.WithCancel(context.WithoutCancel(ctx)) // an interrupt ends the run first
 	defer end()
 	group, serving := errgroup.WithContext(serving)
-	l := &live{config: c, port: o.port, serve: func(start func(context.Context, *errgroup.Group) (*ui.Server, error)) (*ui.Server, error) {
+	l := &live{config: c, port: o.port, links: &o.links, serve: func(start func(context.Context, *errgroup.Group) (*ui.Server, error)) (*ui.Server, error) {
 		return start(serving, group)
 	}}
 	err := do(l)
@@ -99,7 +104,7 @@ func (l *live) follow(cluster *cluster, lt *v1beta1.LoadTest) error {
 	}
 	if l.server == nil {
 		server, err := l.serve(func(ctx context.Context, group *errgroup.Group) (*ui.Server, error) {
-			return serveCluster(ctx, group, cluster, lt.Namespace, l.port)
+			return l.config.serveCluster(ctx, group, cluster, lt.Namespace, l.port, l.links)
 		})
 		if err != nil {
 			return err
@@ -119,9 +124,13 @@ func (l *live) runs(ctx context.Context, lt *v1beta1.LoadTest) (terminate <-chan
 	if l.server == nil {
 		l.local = &localBackend{known: runs.NewCollection(), tests: map[runs.Key]*v1beta1.LoadTest{}, results: map[types.UID][]*archive.Step{}}
 		l.local.known.Complete()
+		to, err := l.config.templates(ctx, l.links, nil)
+		if err != nil {
+			return nil, err
+		}
 		l.server, err = l.serve(func(serving context.Context, group *errgroup.Group) (*ui.Server, error) {
 			server, err := ui.Listen(l.port, ui.Config{
-				Runs: l.local.known, Backend: l.local, Scope: "this machine", Report: html.Report, Now: time.Now,
+				Runs: l.local.known, Backend: l.local, Scope: "this machine", Links: to, Report: html.Linked(to), Now: time.Now,
 			})
 			if err == nil {
 				group.Go(func() error { return server.Serve(serving) })

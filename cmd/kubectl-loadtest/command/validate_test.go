@@ -79,11 +79,11 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 		},
 		"a metric of another tool": {
 			testHead + goodSpec + "  thresholds: [{metric: errorRate, max: 1%}]\n",
-			[]string{"overLimitGrants or falseDenials; did you mean failureRate?"},
+			[]string{"overLimitGrants, falseDenials or Query; did you mean failureRate?"},
 		},
 		"a metric by a part of its name": {
 			testHead + goodSpec + "  thresholds: [{metric: unsent, max: 1%}, {metric: granted, max: 5}]\n",
-			[]string{"falseDenials; did you mean unsentRate?", "falseDenials; did you mean overLimitGrants?"},
+			[]string{"falseDenials or Query; did you mean unsentRate?", "falseDenials or Query; did you mean overLimitGrants?"},
 		},
 		"a list in place of an object": {
 			testHead + goodSpec + "  setup: {fill: [{request: health, name: rows, count: 1}]}\n",

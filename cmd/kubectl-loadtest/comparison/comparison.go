@@ -9,10 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
-	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
 )
 
 // Comparison is of two finished LoadTests or more.
@@ -24,6 +22,9 @@ type Comparison struct {
 	columns []rungs.Rung
 	// rungs are those of each test by column; nil: it has none.
 	rungs [][]*rungs.Rung
+	// differences are all that are shown, in the order of the tables.
+	differences []Difference
+	places      map[place]int
 }
 
 // New compares tests, the first of which is what the others are compared with.
@@ -49,6 +50,10 @@ func New(tests []*v1beta1.LoadTest) (*Comparison, error) {
 			row[i] = rungs.Find(theirs, &c.columns[i])
 		}
 		c.rungs = append(c.rungs, row)
+	}
+	c.differences, c.places = c.compared(), map[place]int{}
+	for i := range c.differences {
+		c.places[c.differences[i].place] = i
 	}
 	return c, nil
 }
@@ -82,52 +87,24 @@ func (c *Comparison) requests() []string {
 // values are those of a quantity in the repetitions of a step that were carried out whole,
 // with a generator that was not the limit.
 func (c *Comparison) values(test, column int, q metric.Quantity) []*big.Rat {
-	rung := c.rungs[test][column]
-	if rung == nil {
-		return nil
-	}
 	var list []*big.Rat
-	for _, step := range rung.Steps {
-		if !rungs.IsWhole(step, c.tests[test].Status.Workers.Desired) || !rungs.IsSound(step.Result) {
-			continue
-		}
-		if value := metric.Value(q, step.Result); value != nil {
-			list = append(list, value)
-		}
+	for _, r := range c.results(test, column, q) {
+		list = append(list, metric.Value(q, r))
 	}
 	return list
 }
 
-// best is the best value of a quantity in a step; nil if all that have one are equal.
-func (c *Comparison) best(column int, q metric.Quantity) *big.Rat {
-	var list []*big.Rat
-	for test := range c.tests {
-		if value := statistics.Middle(c.values(test, column, q)); value != nil {
-			list = append(list, value)
+// results are the results of the repetitions in which the quantity was measured.
+func (c *Comparison) results(test, column int, q metric.Quantity) []*v1beta1.StepResult {
+	rung := c.rungs[test][column]
+	if rung == nil {
+		return nil
+	}
+	var list []*v1beta1.StepResult
+	for _, step := range rung.Steps {
+		if rungs.IsWhole(step, c.tests[test].Status.Workers.Desired) && rungs.IsSound(step.Result) && metric.Value(q, step.Result) != nil {
+			list = append(list, step.Result)
 		}
 	}
-	if len(list) == 0 {
-		return nil
-	}
-	least, greatest := slices.MinFunc(list, (*big.Rat).Cmp), slices.MaxFunc(list, (*big.Rat).Cmp)
-	switch {
-	case least.Cmp(greatest) == 0:
-		return nil
-	case metric.Of(q.Metric).LowerIsBetter:
-		return least
-	}
-	return greatest
-}
-
-// difference is how far a test differs from the first in a step: "+2.1% (-1% to +5.3%)".
-// Without a range, too few repetitions tell nothing of noise.
-func (c *Comparison) difference(test, column int, q metric.Quantity) string {
-	found, ok := statistics.Of(c.values(0, column, q), c.values(test, column, q))
-	switch {
-	case !ok:
-		return ""
-	case !found.Tested:
-		return report.Signed(found.Factor)
-	}
-	return fmt.Sprintf("%s (%s to %s)", report.Signed(found.Factor), report.Signed(found.Low), report.Signed(found.High))
+	return list
 }

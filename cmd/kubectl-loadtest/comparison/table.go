@@ -2,6 +2,7 @@ package comparison
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -15,43 +16,70 @@ import (
 // none stands for a value that a test does not have.
 const none = "-"
 
-// noRange explains a difference without a range.
-const noRange = "A difference without a range may be noise; a range takes 3 repetitions of both (spec.repetitions)."
+// What explains the differences, in a sentence each.
+const (
+	noRange  = "A difference without a range may be noise; a range takes 3 repetitions of both (spec.repetitions)."
+	whatMark = "Better and worse stand only where chance does not explain a difference, of all that are shown together."
+	notAll   = "Without 3 repetitions of both, only large differences of enough requests are marked, such as times that differ more than fourfold; p95 takes 400 requests and p99 2,000. Steps whose outstanding requests grew have no mark."
+)
 
-// Text is the page for a terminal. The best of each step has a star.
+var notes = []string{whatMark, noRange, notAll}
+
+// Text is the page for a terminal.
 func (c *Comparison) Text() string {
-	return text.Lines(c.page(star, textTable, "", "  ")) // saved LoadTests may be of anyone
+	return text.Lines(c.page(textTable, "", "  ")) // saved LoadTests may be of anyone
 }
 
-// Markdown is the page for a document. The best of each step is bold.
+// Markdown is the page for a document.
 func (c *Comparison) Markdown() string {
-	return c.page(func(value string) string { return "**" + value + "**" }, markdownTable, "### Comparison\n\n", "- ")
+	return c.page(markdownTable, "### Comparison\n\n", "- ")
 }
 
-// HTML is the page for a browser, with plots. The best of each step has a star.
+// HTML is the page for a browser, with plots.
 func (c *Comparison) HTML() ([]byte, error) {
-	return html.Compare(c.compared())
+	return html.Compare(c.forHTML())
 }
 
 // Parts are the sections of that page.
-func (c *Comparison) Parts() ([]html.Part, error) { return html.ComparedParts(c.compared()) }
+func (c *Comparison) Parts() ([]html.Part, error) { return html.ComparedParts(c.forHTML()) }
 
-func (c *Comparison) compared() html.Compared {
-	return html.Compared{
-		Tests: c.tests, Names: c.names, Table: c.rows(star), Requests: c.requestRows(star), Note: "* is the best of a step. " + noRange, Warnings: c.warnings(),
-	}
+func (c *Comparison) forHTML() html.Compared {
+	page := html.Compared{Tests: c.tests, Names: c.names, Note: strings.Join(notes, " "), Warnings: c.warnings()}
+	page.Table, page.Tones = divided(c.rows())
+	page.Requests, page.RequestTones = divided(c.requestRows())
+	return page
 }
 
-func star(value string) string { return value + " *" }
+// divided are the texts of a table, and the class of each cell.
+func divided(rows [][]cell) (texts, tones [][]string) {
+	for _, row := range rows {
+		var of, tone []string
+		for _, c := range row {
+			of, tone = append(of, c.text), append(tone, map[Mark]string{Better: "good", Worse: "bad"}[c.mark])
+		}
+		texts, tones = append(texts, of), append(tones, tone)
+	}
+	return texts, tones
+}
 
-func (c *Comparison) page(mark func(string) string, table func([][]string) string, title, bullet string) string {
+// JSON is a list of all differences, the names of the tests, and what else differs.
+func (c *Comparison) JSON() ([]byte, error) {
+	data, err := json.MarshalIndent(struct {
+		Tests       []string     `json:"tests"`
+		Differences []Difference `json:"differences"`
+		Warnings    []string     `json:"warnings,omitempty"`
+	}{c.names, append([]Difference{}, c.differences...), c.warnings()}, "", "  ")
+	return append(data, '\n'), err
+}
+
+func (c *Comparison) page(table func([][]cell) string, title, bullet string) string {
 	var b strings.Builder
 	b.WriteString(title)
-	b.WriteString(table(c.rows(mark)))
-	if requests := c.requestRows(mark); requests != nil {
+	b.WriteString(table(c.rows()))
+	if requests := c.requestRows(); requests != nil {
 		b.WriteString("\n" + strings.Replace(cmp.Or(title, "By request\n\n"), "Comparison", "By request", 1) + table(requests))
 	}
-	b.WriteString("\n" + noRange + "\n")
+	b.WriteString("\n" + strings.Join(notes, "\n") + "\n")
 	if warnings := c.warnings(); len(warnings) > 0 {
 		b.WriteString("\nMind:\n")
 		if bullet == "- " {
@@ -64,25 +92,29 @@ func (c *Comparison) page(mark func(string) string, table func([][]string) strin
 	return b.String()
 }
 
+// cell is a cell of a table; marked: a difference that chance does not explain.
+type cell struct {
+	text string
+	mark Mark
+}
+
 // rows are the table: a column for each step, and for each metric a row for each test,
 // and then one for each difference to the first.
-func (c *Comparison) rows(mark func(string) string) [][]string {
-	rows := [][]string{c.head("Metric")}
+func (c *Comparison) rows() [][]cell {
+	rows := [][]cell{c.head("Metric")}
 	for _, m := range metric.Titled() {
-		rows = append(rows, c.rowsOf(metric.Quantity{Metric: m.Name}, m.Title, mark)...)
+		rows = append(rows, c.rowsOf(metric.Quantity{Metric: m.Name}, m.Title)...)
 	}
 	return rows
 }
 
 // requestRows are the same of each request, as far as a metric is known of it; nil: no test
 // sent several.
-func (c *Comparison) requestRows(mark func(string) string) [][]string {
-	rows := [][]string{c.head("Request and metric")}
+func (c *Comparison) requestRows() [][]cell {
+	rows := [][]cell{c.head("Request and metric")}
 	for _, name := range c.requests() {
-		for _, m := range metric.Titled() {
-			if q := (metric.Quantity{Request: name}).Of(m); q.Request != "" {
-				rows = append(rows, c.rowsOf(q, name+" "+m.Title, mark)...)
-			}
+		for _, q := range ofRequest(name) {
+			rows = append(rows, c.rowsOf(q, name+" "+metric.Of(q.Metric).Title)...)
 		}
 	}
 	if len(rows) == 1 {
@@ -91,76 +123,80 @@ func (c *Comparison) requestRows(mark func(string) string) [][]string {
 	return rows
 }
 
-func (c *Comparison) head(first string) []string {
-	head := []string{first}
+func (c *Comparison) head(first string) []cell {
+	head := []cell{{text: first}}
 	for i := range c.columns {
-		head = append(head, c.columns[i].Name)
+		head = append(head, cell{text: c.columns[i].Name})
 	}
 	return head
 }
 
-func (c *Comparison) rowsOf(q metric.Quantity, title string, mark func(string) string) (rows [][]string) {
+func (c *Comparison) rowsOf(q metric.Quantity, title string) (rows [][]cell) {
 	for test, name := range c.names {
-		rows = append(rows, c.row(fmt.Sprintf("(%s) %s", name, title), func(column int) string { return c.cell(test, column, q, mark) }))
+		rows = append(rows, c.row(fmt.Sprintf("(%s) %s", name, title), func(column int) cell { return cell{text: c.value(test, column, q)} }))
 	}
 	for test := 1; test < len(c.tests); test++ {
 		label := "Difference"
 		if len(c.tests) > 2 {
 			label = fmt.Sprintf("Difference of %s", c.names[test])
 		}
-		rows = append(rows, c.row(label, func(column int) string { return c.difference(test, column, q) }))
+		rows = append(rows, c.row(label, func(column int) cell {
+			if d := c.find(test, column, q); d != nil {
+				return cell{d.String(), d.Mark}
+			}
+			return cell{}
+		}))
 	}
 	return rows
 }
 
-func (c *Comparison) row(label string, cell func(column int) string) []string {
-	row := []string{label}
+func (c *Comparison) row(label string, of func(column int) cell) []cell {
+	row := []cell{{text: label}}
 	for column := range c.columns {
-		text := cell(column)
-		if text == "" {
-			text = none
-		}
-		row = append(row, text)
+		next := of(column)
+		next.text = cmp.Or(next.text, none)
+		row = append(row, next)
 	}
 	return row
 }
 
-func (c *Comparison) cell(test, column int, q metric.Quantity, mark func(string) string) string {
-	m, value := metric.Of(q.Metric), statistics.Middle(c.values(test, column, q))
+func (c *Comparison) value(test, column int, q metric.Quantity) string {
+	value := statistics.Middle(c.values(test, column, q))
 	if value == nil {
 		return ""
 	}
-	if best := c.best(column, q); best != nil && best.Cmp(value) == 0 {
-		return mark(m.Unit.Short(value))
-	}
-	return m.Unit.Short(value)
+	return metric.Of(q.Metric).Unit.Short(value)
 }
 
 // textTable aligns the columns.
-func textTable(rows [][]string) string {
+func textTable(rows [][]cell) string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell.text))
 		}
 	}
 	var b strings.Builder
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
-			line.WriteString(cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+3))
+			line.WriteString(cell.text + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell.text)+3))
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 	return b.String()
 }
 
-// markdownTable escapes what would end a cell.
-func markdownTable(rows [][]string) string {
+// markdownTable escapes what would end a cell. What is marked is bold.
+func markdownTable(rows [][]cell) string {
 	var b strings.Builder
 	for i, row := range rows {
 		for _, cell := range row {
-			b.WriteString("| " + strings.ReplaceAll(cell, "|", `\|`) + " ")
+			said := strings.NewReplacer("|", `\|`, "\n", " ").Replace(cell.text)
+			if cell.mark != Unmarked {
+				said = "**" + said + "**"
+			}
+			b.WriteString("| " + said + " ")
 		}
 		b.WriteString("|\n")
 		if i == 0 {

@@ -59,6 +59,26 @@ var failing = map[string]struct{ fields, says, exposed string }{
 		fields: `requests: [{name: r, http: {path: /ok}, weight: 0}, {name: q, http: {path: "/header/${c}"}, weight: 0}], journeys: [{name: j, steps: [{request: r, capture: {c: .id}}, {request: q}]}]`,
 		says:   `header of 23 bytes`, exposed: "kanari9line",
 	},
+	"a captured page": {
+		fields: `requests: [{name: r, http: {path: /html}, weight: 0}], journeys: [{name: j, steps: [{request: r, captureFrom: [{name: c, match: '(x)'}]}]}]`,
+		says:   `capture.c: the body of 24 bytes has no match of (x)`, exposed: "kanari8body",
+	},
+	"a captured header": {
+		fields: `requests: [{name: r, http: {path: /ok}, weight: 0}], journeys: [{name: j, steps: [{request: r, captureFrom: [{name: c, header: x-canary, match: '(x)'}]}]}]`,
+		says:   `capture.c: the X-Canary of 14 bytes has no match of (x)`, exposed: "kanari11header",
+	},
+	"a captured cookie": {
+		fields: `requests: [{name: r, http: {path: /ok}, weight: 0}], journeys: [{name: j, steps: [{request: r, captureFrom: [{name: c, cookie: session, match: '(x)'}]}]}]`,
+		says:   `capture.c: the session of 14 bytes has no match of (x)`, exposed: "kanari10cookie",
+	},
+	"a redirect elsewhere": {
+		fields: `requests: [{name: r, http: {path: /moved, followRedirects: 2}}]`,
+		says:   `status 302 Found: the redirect leads to another scheme, host or port`, exposed: "kanari12location",
+	},
+	"a field of a form": {
+		fields: `requests: [{name: ok, http: {path: /ok, method: POST, form: [{name: a, value: "${kanari5body kanari5body}"}]}}]`,
+		says:   `the ${ at 0 has no name`,
+	},
 	"an audit": {
 		fields: `requests: [{name: r, http: {path: /ok}}], audits: [{name: a, stored: {requests: [r], read: {http: {path: /ok}}, value: .token, stableFor: 0s, maxWait: 1s}}]`,
 		says:   `.token is a text of 25 bytes`, exposed: "kanari7value",

@@ -128,7 +128,7 @@ func (r *run) keep(s *lifecycle.Store) error {
 	if s == nil || r.Keep == nil {
 		return nil
 	}
-	packed, err := results.Archive(r.test, s.Step, s.Report)
+	packed, err := results.Archive(r.test, s.Step, s.Report, s.Usage)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,9 @@ func thresholds(spec *v1beta1.LoadTestSpec, list []v1beta1.ThresholdStatus) []Th
 
 func threshold(t *v1beta1.Threshold, other string) string {
 	parts := []string{string(t.Metric)}
+	if t.Query != "" {
+		parts[0] = "query " + t.Query
+	}
 	if t.Within != nil {
 		parts = append(parts, "within "+t.Within.Duration.String())
 	}
@@ -128,7 +131,9 @@ func notes(lt *v1beta1.LoadTest, p *Preview) (list []string) {
 	if spec.Terminate {
 		list = append(list, "spec.terminate is true: the run ends as Canceled before it begins.")
 	}
-	if spec.Baseline != nil {
+	if spec.Baseline != nil && spec.Baseline.Schedule != "" {
+		list = append(list, fmt.Sprintf("spec.baseline: the run is compared with the level of schedule %s, and is refused if fewer than 3 of its LoadTests passed with these steps and this traffic.", spec.Baseline.Schedule))
+	} else if spec.Baseline != nil {
 		list = append(list, fmt.Sprintf("spec.baseline: the run begins once LoadTest %s has finished, and is refused if its steps or its traffic differ.", spec.Baseline.Name))
 	}
 	if seconds := spec.ActiveDeadlineSeconds; seconds != nil && time.Duration(*seconds)*time.Second < p.Duration.Duration {

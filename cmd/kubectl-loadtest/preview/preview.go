@@ -72,7 +72,7 @@ type Refusal struct{ Reason, Message string }
 func (r Refusal) Error() string { return r.Message }
 
 // byPolicy are the reasons of refusals that are the administrator's.
-var byPolicy = []string{v1beta1.ReasonTargetNotAllowed, v1beta1.ReasonLimitExceeded, v1beta1.ReasonWorkerNotAllowed}
+var byPolicy = []string{v1beta1.ReasonTargetNotAllowed, v1beta1.ReasonLimitExceeded, v1beta1.ReasonWorkerNotAllowed, v1beta1.ReasonQueryNotAllowed}
 
 // everyHost is the policy of an administrator who allows every target.
 var everyHost = policy.Everything()

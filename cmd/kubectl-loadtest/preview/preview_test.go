@@ -65,6 +65,22 @@ func TestPolicyAndRefusal(t *testing.T) {
 	}
 }
 
+// A query is one of the administrator, who has it or not.
+func TestQueryIsOfTheAdministrator(t *testing.T) {
+	lt := parse(t, "target: {service: {name: api}}\nrequests: [{name: home, http: {path: /}}]\nsteps: [{name: 10/s, rate: 10, duration: 1s}]\nthresholds: [{metric: Query, query: hits, max: 1}]")
+	for config, want := range map[string]string{
+		"": `spec.thresholds[0].query: there is no query "hits": the operator's configuration has none for this namespace in prometheus.queries.`,
+		`prometheus: {url: "https://p", queries: [{name: hits, expression: up}]}`: "",
+	} {
+		rules, err := preview.LoadPolicy([]byte(config))
+		must.Succeed(t, err)
+		p, err := preview.New(lt, rules, "", now)
+		if err != nil || p.Policy != want || p.Requests != 10 || p.Thresholds[0].Text != "query hits at most 1" {
+			t.Errorf("%s: %v, policy %q, want %q; thresholds %+v", config, err, p.Policy, want, p.Thresholds)
+		}
+	}
+}
+
 // A LoadTest without a namespace is judged as one of the namespace default.
 func TestRulesWithoutANamespace(t *testing.T) {
 	lt := parse(t, "target: {service: {name: api}}\nrequests: [{name: home, http: {path: /, headers: [{name: A, valueFrom: {secret: {name: api, key: token}}}]}}]\nsteps: [{name: 10/s, rate: 10, duration: 1s}]")

@@ -12,7 +12,7 @@ import (
 type Notice struct{ Reason, Message string }
 
 // Attention are the conditions that stand as they should not, then what became of the
-// target, and then what the figures themselves show.
+// target and what is not known of it, and then what the figures themselves show.
 func Attention(s *v1beta1.LoadTestStatus) []Notice {
 	said := Judgement(s)
 	var list []Notice
@@ -22,6 +22,7 @@ func Attention(s *v1beta1.LoadTestStatus) []Notice {
 		}
 	}
 	list = append(list, surroundings(s)...)
+	list = append(list, causes(s)...)
 	list = append(list, down(s)...)
 	list = append(list, piledUp(s.Steps, said)...)
 	return append(list, indicators(s.Steps)...)

@@ -18,6 +18,14 @@ func micros(n int64) *metav1.Duration {
 }
 
 // Both values are said if they are a millisecond and 2 % apart.
+func TestRedirectsThatWereFollowedAreSaid(t *testing.T) {
+	for n, want := range map[int64]string{0: "", 3: " · redirects followed 3"} {
+		if got := report.Redirects(&v1beta1.StepResult{Redirects: n}); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}
+
 func TestBothValuesAreSaidWhereTheyDiffer(t *testing.T) {
 	for name, tt := range map[string]struct {
 		measured, without *metav1.Duration

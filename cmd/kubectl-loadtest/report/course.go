@@ -17,6 +17,14 @@ func displaced(r *v1beta1.StepResult) string {
 	return fmt.Sprintf(" · displaced %d%s", r.Displaced, share(r.Displaced, r.Sent))
 }
 
+// Redirects is how many redirects the requests followed, empty if they followed none.
+func Redirects(r *v1beta1.StepResult) string {
+	if r.Redirects == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" · redirects followed %d", r.Redirects)
+}
+
 // notCertain is how many of the failed requests may not have failed.
 func notCertain(r *v1beta1.StepResult) string {
 	said := ""

@@ -12,6 +12,7 @@
 //	outcomes.go    what became of the requests
 //	latency.go     the distributions of time, side by side
 //	bracket.go     times with and without the generator's own delay
+//	usage.go       what the target's pods used, and what Prometheus answered
 //	course.go      what piled up, for how long the target was down, what is said once
 //	traces.go      the slowest and some failed requests, by the ids of their traces
 //	spread.go      how far the repetitions of a step differ

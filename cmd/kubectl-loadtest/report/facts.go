@@ -52,6 +52,9 @@ func Facts(lt *v1beta1.LoadTest) []Fact {
 	if s.MaxSustainedRate != "" {
 		list = append(list, Fact{Kept, fmt.Sprintf("every threshold up to %s requests per second%s", s.MaxSustainedRate, forTime(KeptFor(s)))})
 	}
+	if s.Why != "" {
+		list = append(list, Fact{"Why", s.Why})
+	}
 	return list
 }
 

@@ -42,6 +42,8 @@ func asExpected(c *v1beta1.Counts) string {
 type Class struct {
 	Name  string
 	Count int64
+	// outcome is the name of the outcome in statuses.
+	outcome string
 }
 
 // Failures divides the failed requests: the parts add up to Counts.Failed. All
@@ -49,18 +51,18 @@ type Class struct {
 func Failures(c *v1beta1.Counts) []Class {
 	o := &c.Outcomes
 	return []Class{
-		{"rate limited", o.RateLimited - refusedWell(c)},
-		{"timeouts", o.Timeout},
-		{"server errors", o.ServerError},
-		{"client errors", o.ClientError},
-		{"unexpected status", o.UnexpectedStatus},
-		{"connection refused", o.Refused},
-		{"connection reset", o.Reset},
-		{"host not resolved", o.DNS},
-		{"TLS", o.TLS},
-		{"bad response", o.BadResponse},
-		{"unfinished at the end", o.Unfinished},
-		{"other", o.Other},
+		{"rate limited", o.RateLimited - refusedWell(c), "rateLimited"},
+		{"timeouts", o.Timeout, "timeout"},
+		{"server errors", o.ServerError, "serverError"},
+		{"client errors", o.ClientError, "clientError"},
+		{"unexpected status", o.UnexpectedStatus, "unexpectedStatus"},
+		{"connection refused", o.Refused, "refused"},
+		{"connection reset", o.Reset, "reset"},
+		{"host not resolved", o.DNS, "dns"},
+		{"TLS", o.TLS, "tls"},
+		{"bad response", o.BadResponse, "badResponse"},
+		{"unfinished at the end", o.Unfinished, "unfinished"},
+		{"other", o.Other, "other"},
 	}
 }
 

@@ -92,7 +92,7 @@ func timesOf(l *v1beta1.Latency) *v1beta1.Latency {
 }
 
 var (
-	requestsLine = regexp.MustCompile(`^due (\d+) · sent (\d+).* · unsent (\d+) · late (\d+)(?: · displaced (\d+) \(\S+\))?(?: · in flight (\d+))?$`)
+	requestsLine = regexp.MustCompile(`^due (\d+) · sent (\d+).* · unsent (\d+) · late (\d+)(?: · displaced (\d+) \(\S+\))?(?: · redirects followed \d+)?(?: · in flight (\d+))?$`)
 	ratesLine    = regexp.MustCompile(`^(\S+) req/s    goodput (\S+) req/s(?:    (\S+) items/s)?$`)
 	classPart    = regexp.MustCompile(`^(.*) (\d+)$`)
 	traceLine    = regexp.MustCompile(`^\S+(?: \(service time \S+\))? \S+ trace ([0-9a-f]{32}) (.+)$`)

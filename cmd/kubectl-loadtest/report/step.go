@@ -192,7 +192,7 @@ func withoutRoom(r *v1beta1.StepResult) string {
 }
 
 func (p *page) result(r *v1beta1.StepResult) {
-	p.row("Requests", "due %d · sent %d%s · unsent %d%s · late %d%s%s", r.Due, r.Sent, share(r.Sent, r.Due), r.Unsent, withoutRoom(r), r.Late, displaced(r), inFlight(r))
+	p.row("Requests", "due %d · sent %d%s · unsent %d%s · late %d%s%s%s", r.Due, r.Sent, share(r.Sent, r.Due), r.Unsent, withoutRoom(r), r.Late, displaced(r), Redirects(r), inFlight(r))
 	ended := r.Sent - r.InFlight
 	p.row("Successful", "%d%s", r.Outcomes.Success, share(r.Outcomes.Success, ended))
 	if n := r.Outcomes.RateLimited; n > 0 {

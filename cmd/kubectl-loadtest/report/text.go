@@ -18,6 +18,7 @@ func Text(lt *v1beta1.LoadTest) string {
 	p.audits()
 	p.attention()
 	p.environment()
+	p.usage()
 	p.sides()
 	p.ladder()
 	for i := range lt.Status.Steps {

@@ -103,7 +103,7 @@ func (c *check) define() {
 	}
 	for _, j := range c.spec.Journeys {
 		for _, s := range j.Steps {
-			for name := range s.Capture {
+			for _, name := range captures(&s) {
 				c.captured[name] = true
 			}
 		}
@@ -152,7 +152,12 @@ func (c *check) request(field string, r *v1beta1.Request) []string {
 	names := c.template(field+".path", h.Path)
 	names = append(names, c.headers(field+".headers", h.Headers)...)
 	names = append(names, c.template(field+".body", h.Body)...)
-	if h.BodyFrom != nil && h.BodyFrom.ConfigMap != nil {
+	for i := range h.Form {
+		if value := h.Form[i].Value; value != nil {
+			names = append(names, c.template(fmt.Sprintf("%s.form[%d].value", field, i), *value)...)
+		}
+	}
+	if h.BodyFrom != nil && h.BodyFrom.ConfigMap != nil && len(h.Form) == 0 { // a field of a form has it as it is
 		if body, known := c.keys(*h.BodyFrom.ConfigMap); known {
 			names = append(names, c.template(field+".bodyFrom", string(body))...)
 		}
@@ -341,11 +346,20 @@ func (c *check) journeys(uses map[string][]string) {
 					c.add(fmt.Sprintf("spec.journeys[%d].steps[%d].request", i, k), "%s has ${%s}, which no step before it captures", s.Request, name)
 				}
 			}
-			for name := range s.Capture {
+			for _, name := range captures(&s) {
 				known[name] = true
 			}
 		}
 	}
+}
+
+// captures are the names that a step of a journey captures.
+func captures(s *v1beta1.JourneyStep) []string {
+	names := slices.Collect(maps.Keys(s.Capture))
+	for i := range s.CaptureFrom {
+		names = append(names, s.CaptureFrom[i].Name)
+	}
+	return names
 }
 
 func (c *check) preflight(field string, list []v1beta1.Preflight) {

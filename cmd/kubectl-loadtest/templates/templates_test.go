@@ -82,6 +82,17 @@ target: {headers: [{name: C, value: "${emial}"}]}`,
 		"what a journey captures": {
 			spec: `{requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {think: {min: 1s, max: 1s}}, {request: cart}]}]}`,
 		},
+		"a field of a form": {
+			spec: `{requests: [{name: home, http: {form: [{name: a, value: "${user}"}, {name: f, filename: f}, {name: b, value: "${tokn}"}], bodyFrom: {configMap: {name: a, key: body}}}}]}`,
+			want: []templates.Problem{{"spec.requests[0].http.form[2].value", "nothing defines ${tokn}; known are ${user}, ${seq}, ${worker}, ${uuid} and ${rand:a-b}; write $$ for a dollar sign"}},
+		},
+		"what a journey captures from a header": {
+			spec: `{requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: login, captureFrom: [{name: token, header: X}]}, {request: cart}]}]}`,
+		},
+		"captured from a header after it is used": {
+			spec: `{requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: cart}, {request: login, captureFrom: [{name: token, header: X}]}]}]}`,
+			want: []templates.Problem{{"spec.journeys[0].steps[0].request", "cart has ${token}, which no step before it captures"}},
+		},
 		"captured after it is used": {
 			spec: `{requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: cart}, {request: login, capture: {token: .t}}]}]}`,
 			want: []templates.Problem{{"spec.journeys[0].steps[0].request", "cart has ${token}, which no step before it captures"}},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/page"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
 )
 
 const (
@@ -46,8 +47,11 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	stream := &stream{w: w, control: http.NewResponseController(w), shown: digests(r.URL.Query().Get("have"))}
 	changed, end := s.Runs.Subscribe()
 	defer end()
+	path := split(at.EscapedPath())
+	about := runOf(path)
 	for {
-		p, failed := s.find(r.Context(), split(at.EscapedPath()), at.Query())
+		version := s.Runs.Version(about) // before the page is written: what changes meanwhile is not missed
+		p, failed := s.find(r.Context(), path, at.Query())
 		if r.Context().Err() != nil {
 			return
 		}
@@ -60,20 +64,49 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		}
-		if !waitForChange(r, changed, p) {
+		if !s.untilAnother(r, stream, changed, p, func() bool { return failed != nil || s.Runs.Version(about) != version }) {
 			return
 		}
 	}
 }
 
-// waitForChange waits until the page may have changed, and for the least interval. It returns
-// false when the page is closed.
-func waitForChange(r *http.Request, changed <-chan struct{}, p *page.Page) bool {
+// runOf is the run that a page is about; nil: it is about several, and changes with any.
+func runOf(path []string) *runs.Key {
+	if len(path) > 2 && path[0] == "run" {
+		return &runs.Key{Namespace: path[1], Name: path[2]}
+	}
+	return nil
+}
+
+// untilAnother waits until a page has to be written anew. Meanwhile it tells the time, where that is
+// all that changes. It returns false when the page is closed.
+func (s *server) untilAnother(r *http.Request, stream *stream, changed <-chan struct{}, p *page.Page, isAnother func() bool) bool {
+	for {
+		due, open := waitForChange(r, changed, p)
+		switch {
+		case !open:
+			return false
+		case isAnother():
+			return true
+		case p.Tick != nil:
+			part, err := p.Tick(s.Now())
+			if err != nil || stream.update(&page.Page{Parts: []page.Part{part}}) != nil {
+				return false
+			}
+		case due:
+			return true
+		}
+	}
+}
+
+// waitForChange waits until something has changed or the page is due, and for the least interval.
+// It returns false when the page is closed.
+func waitForChange(r *http.Request, changed <-chan struct{}, p *page.Page) (isDue, open bool) {
 	least := time.NewTimer(leastInterval)
 	defer least.Stop()
 	select {
 	case <-r.Context().Done():
-		return false
+		return false, false
 	case <-least.C:
 	}
 	const retry = 5 * time.Second // after a failure
@@ -89,11 +122,12 @@ func waitForChange(r *http.Request, changed <-chan struct{}, p *page.Page) bool 
 	}
 	select {
 	case <-r.Context().Done():
-		return false
+		return false, false
 	case <-changed:
+		return false, true
 	case <-due:
+		return true, true
 	}
-	return true
 }
 
 // digests reads the digest of each part that a page shows, by the name of the part.

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/links"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/page"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
@@ -39,6 +40,8 @@ type Config struct {
 	Cluster bool
 	// Report writes the report of a run as one file.
 	Report func(*v1beta1.LoadTest, []*archive.Step) ([]byte, error)
+	// Links lead from runs and traces to what else is known of them; nil: nowhere.
+	Links *links.Templates
 	// Explain adds a way out to an error. Optional.
 	Explain func(error) error
 	// Now is the time.
@@ -65,7 +68,7 @@ type server struct {
 // knows the secret.
 func New(c Config, secret string, hosts ...string) http.Handler {
 	reports, _ := simplelru.NewLRU[*v1beta1.LoadTest, *sections](mostReports, nil) // the error is of a size below 1
-	s := &server{Config: c, site: page.Site{Base: "/" + secret, Scope: c.Scope, Cluster: c.Cluster}, reports: reports}
+	s := &server{Config: c, site: page.Site{Base: "/" + secret, Scope: c.Scope, Cluster: c.Cluster, Links: c.Links}, reports: reports}
 	return &guard{secret: secret, hosts: hosts, next: s}
 }
 

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,13 +36,14 @@ const (
 type site struct {
 	handler http.Handler
 	backend *uitest.Backend
+	config  ui.Config
 }
 
 func newSite() *site {
 	known := runs.NewCollection()
 	backend := &uitest.Backend{Runs: known}
 	c := ui.Config{Runs: known, Backend: backend, Scope: "namespace shop", Cluster: true, Report: html.Report, Now: func() time.Time { return uitest.Now }}
-	return &site{ui.New(c, secret, host), backend}
+	return &site{ui.New(c, secret, host), backend, c}
 }
 
 // ask sends a request as a browser on the page would, with headers as name and value.
@@ -467,5 +469,56 @@ func TestOpenPagesAreBounded(t *testing.T) {
 		cancel()
 		synctest.Wait()
 		s.open(t, "/")
+	})
+}
+
+func TestHistoryNamesTheLatestChangeOfALevel(t *testing.T) {
+	s := newSite()
+	uitest.Fill(t, s.backend, 3)
+	schedule := uitest.Schedule()
+	schedule.Status.Summary.Level = "p99 +30% since nightly-2"
+	s.backend.Runs.PutSchedule(schedule)
+	if page := s.get(t, "/history/"+schedule.Namespace+"/"+schedule.Name); !strings.Contains(page, "p99 &#43;30% since nightly-2") {
+		t.Errorf("the history does not name it:\n%s", page)
+	}
+}
+
+// A page is written anew when its own run has changed. Those of other runs cost it nothing, and the
+// time changes the clock alone.
+func TestPagesOfOtherRunsAreNotWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		var asked, later atomic.Int64 // later is by how many seconds
+		s.config.Now = func() time.Time {
+			asked.Add(1)
+			return uitest.Now.Add(time.Duration(later.Load()) * time.Second)
+		}
+		s.handler = ui.New(s.config, secret, host)
+		uitest.Fill(t, s.backend, 3)
+		ended := s.open(t, "/run/shop/nightly-1")
+		<-time.After(2 * time.Second)
+		before := asked.Load()
+		for second := range 20 {
+			s.backend.Put(uitest.Running(t, 8+second))
+			<-time.After(time.Second)
+		}
+		if n := asked.Load() - before; n != 0 {
+			t.Errorf("the page of a run that ended was written %d times while another ran", n)
+		}
+		if got := ended.took(t); got != "" {
+			t.Errorf("it got %q", got)
+		}
+		s.backend.Put(uitest.Running(t, 1))
+		running := s.open(t, "/run/shop/checkout-now")
+		<-time.After(1500 * time.Millisecond)
+		running.took(t)
+		for range 5 {
+			s.backend.Put(uitest.Finished(t, 1, time.Hour, 100))
+			later.Add(1)
+			<-time.After(time.Second)
+		}
+		if got := running.took(t); got != strings.TrimSuffix(strings.Repeat("part clock, ", 5), ", ") {
+			t.Errorf("while another run changed, the page of a run got %q", got)
+		}
 	})
 }

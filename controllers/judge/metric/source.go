@@ -64,6 +64,8 @@ const (
 	Downtime
 	// Drift is by how many a second the outstanding requests grew.
 	Drift
+	// Queried is what the administrator's Prometheus answered.
+	Queried
 )
 
 func (Times) isSource()     {}

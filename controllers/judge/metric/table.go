@@ -79,6 +79,7 @@ var table = []Metric{
 		inResult: items},
 	audited(v1beta1.MetricOverLimitGrants, func(a *v1beta1.RateLimitStatus) int64 { return a.OverLimitGrants }),
 	audited(v1beta1.MetricFalseDenials, func(a *v1beta1.RateLimitStatus) int64 { return a.FalseDenials }),
+	{Name: v1beta1.MetricQuery, Unit: Number, Measured: Queried},
 }
 
 // MostJourneys is how many of the journeys may fail by default.

@@ -89,7 +89,7 @@ func TestGroupsOfMetrics(t *testing.T) {
 		got  []Metric
 		want []v1beta1.Metric
 	}{
-		"higher is better":     {higher, []v1beta1.Metric{"onTimeRate", "goodput", "throughput", "itemsPerSecond"}},
+		"lower is not better":  {higher, []v1beta1.Metric{"onTimeRate", "goodput", "throughput", "itemsPerSecond", "Query"}},
 		"a maximum by default": {Default(), []v1beta1.Metric{"failureRate", "unsentRate", "downtime"}},
 		"in a table":           {Titled(), []v1beta1.Metric{"p50", "p95", "p99", "failureRate", "unsentRate", "goodput"}},
 		"a quantile":           {Quantiles(), []v1beta1.Metric{"p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99"}},

@@ -18,6 +18,7 @@ const (
 	Share               // percent, written 1%
 	Rate                // per second, written 1000
 	Count               // written 0
+	Number              // of any unit, written 20 or 0.5
 )
 
 // scales are the suffixes of a latency, in microseconds; "s" comes last, since
@@ -61,6 +62,8 @@ func (u Unit) example() string {
 		return "a percentage such as 1%"
 	case Rate:
 		return "a number per second such as 1000"
+	case Number:
+		return "a number such as 20"
 	default:
 		return "a whole number such as 0"
 	}
@@ -76,6 +79,8 @@ func (u Unit) Short(value *big.Rat) string {
 		return text.Percent(value.Num().Int64(), value.Denom().Int64()*100)
 	case Rate:
 		return text.Rate(value.FloatString(1))
+	case Number:
+		return text.Decimal(trimmed(value.FloatString(6)))
 	default:
 		return value.FloatString(0)
 	}

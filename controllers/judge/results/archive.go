@@ -40,11 +40,12 @@ func archiveName(lt *v1beta1.LoadTest, i int, sum [sha256.Size]byte) string {
 	return fmt.Sprintf("%s-%d-%s", name, i, hex.EncodeToString(sum[:8]))
 }
 
-// Archive is the archive of step i of a run, of which all has been reported.
-func Archive(lt *v1beta1.LoadTest, i int, report *exchange.Report) ([]byte, error) {
+// Archive is the archive of step i of a run, of which all has been reported. usage is what the
+// target's pods used in it.
+func Archive(lt *v1beta1.LoadTest, i int, report *exchange.Report, usage []archive.Usage) ([]byte, error) {
 	step := archive.Step{
 		LoadTest: lt.Name, UID: string(lt.UID), Name: lt.Status.Steps[i].Name, Index: i,
-		WorkersReporting: report.Reporting, Due: report.Merged.Due,
+		WorkersReporting: report.Reporting, Due: report.Merged.Due, Usage: usage,
 	}
 	for n := range report.Merged.Requests {
 		request, err := archiveRequest(&lt.Status.Requests[n], report.Merged, n)

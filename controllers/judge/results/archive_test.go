@@ -38,7 +38,7 @@ func TestArchiveIsOfTheReport(t *testing.T) {
 			r.Traces = measure.Traces{{ID: measure.TraceID{0xab}, Outcome: measure.Timeout, Response: time.Second, Service: time.Second}}
 			report.Series = oneTimeout(t, length.Duration)
 			report.Merged.Timeline = &measure.Timeline{Outstanding: [measure.TimelineSlots]int64{0, 3}}
-			raw, err := Archive(archived(load), 0, report)
+			raw, err := Archive(archived(load), 0, report, nil)
 			must.Succeed(t, err)
 			step, err := archive.Decode(raw)
 			must.Succeed(t, err)
@@ -57,7 +57,7 @@ func TestArchiveIsOfTheReport(t *testing.T) {
 			r.Service.Record(time.Millisecond)
 			report.Merged.Timeline = nil
 			report.Series = wire.Series{}
-			raw, err = Archive(archived(load), 0, report)
+			raw, err = Archive(archived(load), 0, report, nil)
 			must.Succeed(t, err)
 			if step, err = archive.Decode(raw); err != nil || step.Series != nil || step.Outstanding != nil || step.Requests[0].Service == nil {
 				t.Errorf("without a series, with a service time: %+v, %v", step, err)
@@ -82,7 +82,7 @@ func TestArchiveHasTheTimesOfExpectedResponses(t *testing.T) {
 		if change != nil {
 			change(r)
 		}
-		raw, err := Archive(archived(v1beta1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}), 0, report)
+		raw, err := Archive(archived(v1beta1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}), 0, report, nil)
 		must.Succeed(t, err)
 		step, err := archive.Decode(raw)
 		must.Succeed(t, err)
@@ -111,7 +111,7 @@ func TestArchiveHasTheTimesWithoutTheGenerator(t *testing.T) {
 		r.Response.Record(time.Second)
 		r.Service.Record(time.Second)
 		r.Ideal.Record(ideal)
-		raw, err := Archive(archived(v1beta1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}), 0, report)
+		raw, err := Archive(archived(v1beta1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}), 0, report, nil)
 		must.Succeed(t, err)
 		step, err := archive.Decode(raw)
 		must.Succeed(t, err)

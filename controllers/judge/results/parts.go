@@ -23,6 +23,7 @@ func requestResults(lt *v1beta1.LoadTest, merged *measure.Measurement) ([]v1beta
 		list[i] = v1beta1.RequestResult{
 			Name:         name,
 			PartResult:   part(&lt.Spec, merged, &r, plan.NamesRequest(&lt.Spec, name)),
+			Redirects:    r.Redirects,
 			ErrorSamples: errorSamples(r.Errors),
 		}
 	}

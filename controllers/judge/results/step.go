@@ -73,6 +73,7 @@ func StepResult(lt *v1beta1.LoadTest, step *v1beta1.StepStatus, merged *measure.
 	result.Outstanding = outstanding(&step.Load, merged)
 	result.UnsentWithoutRoom, result.UnsentByGenerator = merged.UnsentWithoutRoom, merged.UnsentByGenerator
 	result.Displaced, result.Undecided, result.Excused = total.Displaced, total.Undecided, total.Excused
+	result.Redirects = total.Redirects
 	if d, ok := DowntimeOf(&step.Load, merged); ok {
 		result.Downtime = d.percent()
 	}

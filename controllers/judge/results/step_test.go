@@ -424,12 +424,13 @@ func TestResultSaysWhatIsNotTheTargets(t *testing.T) {
 	m := measure.NewMeasurement(1)
 	m.Window, m.Due, m.Unsent, m.UnsentWithoutRoom, m.UnsentByGenerator = 10*time.Second, 100, 9, 5, 4
 	record(&m.Requests[0], 91, measure.Success, 10*ms)
+	m.Requests[0].Redirects = 7
 	m.Requests[0].Displaced, m.Requests[0].Undecided, m.Requests[0].Excused = 3, 2, 1
 	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{Requests: []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/"}}}}}
 	lt.Status.Requests = []v1beta1.RequestStatus{{Name: "GET /"}}
 	r, err := results.StepResult(lt, loading("100/s", v1beta1.StepLoad{Rate: decimal("10"), Duration: d(m.Window), Requests: 100}), m, 0)
 	must.Succeed(t, err)
-	if r.UnsentWithoutRoom != 5 || r.UnsentByGenerator != 4 || r.Displaced != 3 || r.Undecided != 2 || r.Excused != 1 {
+	if r.UnsentWithoutRoom != 5 || r.UnsentByGenerator != 4 || r.Displaced != 3 || r.Undecided != 2 || r.Excused != 1 || r.Redirects != 7 || r.Requests[0].Redirects != 7 {
 		t.Errorf("%+v", r)
 	}
 }

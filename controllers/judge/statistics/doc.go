@@ -22,5 +22,8 @@
 // Figures that were measured in pairs are compared pair by pair (pairs.go): what the two of
 // a pair have in common is not in the factor then.
 //
+// Chance and Holm (chance.go) say of many figures at once where a difference is one, and
+// where it may be chance.
+//
 // It is pure, and independent of the API: it may import the standard library only.
 package statistics

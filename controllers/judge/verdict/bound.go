@@ -84,6 +84,8 @@ func (b bound) format(value *big.Rat) string {
 		return b.decimal(value, max(2, b.digits())) + "%"
 	case metric.Rate:
 		return b.decimal(value, max(1, b.digits()))
+	case metric.Number:
+		return b.decimal(value, max(3, b.digits()))
 	default:
 		return b.decimal(value, 0)
 	}

@@ -25,6 +25,8 @@ type Judgement struct {
 	Generator *Generator
 	// Sustained is the largest load up to which every threshold was kept.
 	Sustained Sustained
+	// Why is what was at its limit in the first step that was not kept; empty: nothing is known.
+	Why string
 }
 
 // Generator is the condition GeneratorHealthy.
@@ -45,7 +47,7 @@ func Final(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus) Judgement
 	}
 	j := run.judgement()
 	j.Generator = run.generator()
-	j.Sustained = run.sustained()
+	j.Sustained, j.Why = run.sustained(), run.why()
 	return j
 }
 

@@ -13,6 +13,9 @@ import (
 // label is a threshold's metric, as far as it needs no filter to be named.
 func label(t *v1beta1.Threshold) string {
 	text := string(t.Metric)
+	if t.Metric == v1beta1.MetricQuery {
+		text = "query " + t.Query
+	}
 	if t.Within != nil {
 		text += " within " + t.Within.Duration.String()
 	}

@@ -28,7 +28,7 @@ func (s sample) redirects(requests []v1beta1.RequestStatus) string {
 		if slices.ContainsFunc(codes, func(code int) bool { return !measure.IsRedirect(code) }) {
 			continue
 		}
-		return fmt.Sprintf(" Every response to request %s was a redirect (%d), which is not followed: add that status to expect.status, or send to the address that it names.",
+		return fmt.Sprintf(" Every response to request %s was a redirect (%d), which was not followed: set http.followRedirects, add that status to expect.status, or send to the address that it names.",
 			requests[i].Name, slices.Min(codes))
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/changepoint"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
@@ -86,6 +87,8 @@ type sides struct {
 	lateBefore, lateAfter []*big.Rat
 	// undecided is how many requests of this run were.
 	undecided int64
+	// runs says that before are those of runs, of which each counts once.
+	runs bool
 	// paired says that the values of both sides are those of the same repetitions.
 	paired bool
 }
@@ -153,19 +156,10 @@ func newRepetitions(status *v1beta1.LoadTestStatus, t *v1beta1.Threshold, step *
 	if status.Baseline == nil {
 		return sides{}, fmt.Errorf("the status has no figures of the baseline")
 	}
-	s, q := sides{step: step.Name, other: "LoadTest " + status.Baseline.Name}, baseline.Of(t)
-	for i := range status.Baseline.Steps {
-		earlier := &status.Baseline.Steps[i]
-		if earlier.Rung != step.Rung {
-			continue
-		}
-		f := figureIn(earlier.Figures, q)
-		if f == nil {
-			return s, fmt.Errorf("%s has no such figure in its step %s: %s", s.other, earlier.Name, withoutFigure(q))
-		}
-		s.before = append(s.before, valueOf(f.Metric, f.Value))
-		s.idealBefore = append(s.idealBefore, valueOf(f.Metric, cmp.Or(f.WithoutGenerator, f.Value)))
-		s.lateBefore = append(s.lateBefore, valueOf(f.Metric, f.LateTogether))
+	q := baseline.Of(t)
+	s, err := newEarlier(status.Baseline, q, step)
+	if err != nil {
+		return s, err
 	}
 	for i := range status.Steps {
 		ours := &status.Steps[i]
@@ -178,12 +172,57 @@ func newRepetitions(status *v1beta1.LoadTestStatus, t *v1beta1.Threshold, step *
 		s.addAfter(q, ours.Result)
 	}
 	switch {
+	case len(s.before) == 0 && s.runs:
+		return s, fmt.Errorf("fewer than %d LoadTests of schedule %s that passed have such a figure in a step of that name and load; let it keep more (spec.successfulRunsHistoryLimit)", changepoint.LeastRuns, status.Baseline.Schedule)
 	case len(s.before) == 0:
 		return s, fmt.Errorf("%s has no step of that name and load that ran with all workers and the planned load, and in which the target worked well enough to compare", s.other)
 	case len(s.after) == 0:
 		return s, fmt.Errorf("it did not run with all workers and the planned load")
 	}
+	if s.runs {
+		s.countOnce()
+	}
 	return s, nil
+}
+
+// newEarlier has the values of what a run is compared with: the repetitions of a LoadTest, or the
+// runs that are of the level of a schedule.
+func newEarlier(b *v1beta1.BaselineStatus, q metric.Quantity, step *v1beta1.StepStatus) (sides, error) {
+	s := sides{step: step.Name, other: "LoadTest " + b.Name, runs: b.Schedule != ""}
+	since := ""
+	for i := range b.Steps {
+		earlier := &b.Steps[i]
+		if earlier.Rung != step.Rung {
+			continue
+		}
+		f := figureIn(earlier.Figures, q)
+		switch {
+		case f == nil && s.runs:
+			continue // it is of an earlier level
+		case f == nil:
+			return s, fmt.Errorf("%s has no such figure in its step %s: %s", s.other, earlier.Name, withoutFigure(q))
+		}
+		since = cmp.Or(since, earlier.Run)
+		s.before = append(s.before, valueOf(f.Metric, f.Value))
+		s.idealBefore = append(s.idealBefore, valueOf(f.Metric, cmp.Or(f.WithoutGenerator, f.Value)))
+		s.lateBefore = append(s.lateBefore, valueOf(f.Metric, f.LateTogether))
+	}
+	if s.runs {
+		s.other = fmt.Sprintf("the level of schedule %s (%s since %s)", b.Schedule, text.Plural(int64(len(s.before)), "run"), since)
+	}
+	return s, nil
+}
+
+// countOnce keeps the repetition in the middle: a run is one of the runs with whose level it is
+// compared.
+func (s *sides) countOnce() {
+	order := make([]int, len(s.after))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return s.after[a].Cmp(s.after[b]) })
+	i := order[(len(order)-1)/2]
+	s.after, s.idealAfter, s.lateAfter = s.after[i:i+1], s.idealAfter[i:i+1], s.lateAfter[i:i+1]
 }
 
 // withoutFigure is why a step has no figure of a quantity.
@@ -239,6 +278,9 @@ func (s sides) sentence(t *v1beta1.Threshold, b bound, c statistics.Change, answ
 	if s.paired {
 		scope, needed = text.Plural(int64(len(s.after)), "repetition"), "5 repetitions"
 	}
+	if s.runs {
+		return found + s.certainty(b, c, answer)
+	}
 	between := fmt.Sprintf("between %s and %s", b.signed(c.Low), b.signed(c.High))
 	switch {
 	case answer == statistics.Unsure && c.Tested:
@@ -249,6 +291,24 @@ func (s sides) sentence(t *v1beta1.Threshold, b bound, c statistics.Change, answ
 		return fmt.Sprintf("%s Over the pairs of %s, the change is %s: use at least %s.", found, scope, between, needed)
 	}
 	return fmt.Sprintf("%s How much of that is noise cannot be told from %s: use at least %s.", found, scope, needed)
+}
+
+// runsNeeded is how many runs of a level it takes until a bound of a change is wrong in at most 5 %
+// of comparisons with one run.
+const runsNeeded = 19
+
+// certainty says how certain a difference to a level is.
+func (s sides) certainty(b bound, c statistics.Change, answer statistics.Answer) string {
+	between := fmt.Sprintf("between %s and %s", b.signed(c.Low), b.signed(c.High))
+	switch {
+	case answer == statistics.Unsure && c.Tested:
+		return fmt.Sprintf(" As far as the runs of the level differ, the change may be anything %s.", between)
+	case c.Tested:
+		return fmt.Sprintf(" As far as the runs of the level differ, the change is %s.", between)
+	case answer == statistics.Unsure:
+		return fmt.Sprintf(" To the runs of the level, the change is %s: let the schedule keep at least %d that passed.", between, runsNeeded)
+	}
+	return fmt.Sprintf(" How much of that is noise cannot be told from %s: let the schedule keep at least %d that passed.", text.Plural(int64(len(s.before)), "run"), runsNeeded)
 }
 
 // allows says whether a change keeps the bound, whose limit is in percent.

@@ -151,6 +151,8 @@ func (s sample) observe() observation {
 			return s.downtime()
 		case metric.Drift:
 			return s.drift()
+		case metric.Queried:
+			return s.queried()
 		}
 	}
 	return unknown("%s cannot be judged: this operator does not know the metric.", s.place())

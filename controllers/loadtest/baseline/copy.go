@@ -18,11 +18,8 @@ func Copy(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus, finished *v1be
 	if s.Verdict != v1beta1.VerdictPassed && s.Verdict != v1beta1.VerdictFailed {
 		return nil, refuse("the verdict of LoadTest %s is %s, so its figures say nothing about its target; name one whose verdict is Passed or Failed.", finished.Name, s.Verdict)
 	}
-	if what := otherMix(mix(spec), mix(&finished.Spec)); what != "" {
-		return nil, refuse("LoadTest %s sends different requests, or the same ones in different proportions: %s; name one whose requests have the same names, types and weights.", finished.Name, what)
-	}
-	if what := difference(spec, finished); what != "" {
-		return nil, refuse("LoadTest %s sends different traffic (%s); name one that sends the same, or run the earlier version with this spec.", finished.Name, what)
+	if what := otherTraffic(spec, finished); what != "" {
+		return nil, refuse("%s", what)
 	}
 	matched, counterparts, broken := match(spec, steps, finished)
 	switch {
@@ -37,6 +34,17 @@ func Copy(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus, finished *v1be
 	return &v1beta1.BaselineStatus{
 		Name: finished.Name, UID: string(finished.UID), Verdict: s.Verdict, CompletionTime: s.CompletionTime, Steps: matched,
 	}, nil
+}
+
+// otherTraffic is why a finished run did not send what this one sends; empty: it did.
+func otherTraffic(spec *v1beta1.LoadTestSpec, finished *v1beta1.LoadTest) string {
+	if what := otherMix(mix(spec), mix(&finished.Spec)); what != "" {
+		return fmt.Sprintf("LoadTest %s sends different requests, or the same ones in different proportions: %s; name one whose requests have the same names, types and weights.", finished.Name, what)
+	}
+	if what := difference(spec, finished); what != "" {
+		return fmt.Sprintf("LoadTest %s sends different traffic (%s); name one that sends the same, or run the earlier version with this spec.", finished.Name, what)
+	}
+	return ""
 }
 
 func refuse(format string, args ...any) *plan.Refusal {

@@ -3,6 +3,7 @@ package desired
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -74,7 +75,7 @@ func Job(lt *v1beta1.LoadTest, cfg Config) *batchv1.Job {
 			// other workers killed when one fails.
 			BackoffLimitPerIndex: ptr.To[int32](0),
 			PodReplacementPolicy: ptr.To(batchv1.Failed),
-			Template:             corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(labels)}, Spec: pod(lt, cfg, labels)},
+			Template:             corev1.PodTemplateSpec{ObjectMeta: podMetadata(lt.Spec.Worker, labels), Spec: pod(lt, cfg, labels)},
 		},
 	}
 }
@@ -106,6 +107,17 @@ func deadline(lt *v1beta1.LoadTest) time.Duration {
 	return sum
 }
 
+// podMetadata has what the spec adds, and the operator's own labels whatever it adds.
+func podMetadata(w *v1beta1.Worker, own map[string]string) metav1.ObjectMeta {
+	m := metav1.ObjectMeta{Labels: map[string]string{}}
+	if w != nil {
+		maps.Copy(m.Labels, w.Labels)
+		m.Annotations = maps.Clone(w.Annotations)
+	}
+	maps.Copy(m.Labels, own)
+	return m
+}
+
 func pod(lt *v1beta1.LoadTest, cfg Config, labels map[string]string) corev1.PodSpec {
 	w := lt.Spec.Worker
 	if w == nil {
@@ -127,17 +139,60 @@ func pod(lt *v1beta1.LoadTest, cfg Config, labels map[string]string) corev1.PodS
 			FSGroup:        ptr.To[int64](nonRoot),
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
-		// Spread over nodes as far as there are any: a node's ports, descriptors
-		// and CPU are shared by the workers on it.
-		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
-			MaxSkew:           1,
-			TopologyKey:       corev1.LabelHostname,
-			WhenUnsatisfiable: corev1.ScheduleAnyway,
-			LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{LabelRun: labels[LabelRun]}},
-		}},
-		Containers: []corev1.Container{container(lt, cfg, w, mounts)},
-		Volumes:    volumes,
+		TopologySpreadConstraints: spread(w, labels[LabelRun]),
+		Affinity:                  away(w),
+		PriorityClassName:         w.PriorityClassName,
+		ImagePullSecrets:          pullSecrets(w),
+		DNSConfig:                 resolver(w),
+		Containers:                []corev1.Container{container(lt, cfg, w, mounts)},
+		Volumes:                   volumes,
 	}
+}
+
+// spread has workers spread over nodes as far as there are any: a node's ports, descriptors
+// and CPU are shared by the workers on it.
+func spread(w *v1beta1.Worker, run string) (all []corev1.TopologySpreadConstraint) {
+	for _, key := range []string{w.SpreadOver, corev1.LabelHostname} {
+		if key == "" || key == w.SpreadOver && len(all) > 0 {
+			continue
+		}
+		all = append(all, corev1.TopologySpreadConstraint{
+			MaxSkew:           1,
+			TopologyKey:       key,
+			WhenUnsatisfiable: corev1.ScheduleAnyway,
+			LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{LabelRun: run}},
+		})
+	}
+	return all
+}
+
+// away prefers nodes without certain pods. Were it required, no such pod could come to the node of
+// a worker either, and an update of the target would wait for the end of the test.
+func away(w *v1beta1.Worker) *corev1.Affinity {
+	if len(w.AwayFrom) == 0 {
+		return nil
+	}
+	const most = 100 // of the weights that there are
+	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{
+		Weight: most,
+		PodAffinityTerm: corev1.PodAffinityTerm{
+			TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: maps.Clone(w.AwayFrom)},
+		},
+	}}}}
+}
+
+func pullSecrets(w *v1beta1.Worker) (all []corev1.LocalObjectReference) {
+	for _, name := range w.ImagePullSecrets {
+		all = append(all, corev1.LocalObjectReference{Name: name})
+	}
+	return all
+}
+
+func resolver(w *v1beta1.Worker) *corev1.PodDNSConfig {
+	if w.Ndots == nil {
+		return nil
+	}
+	return &corev1.PodDNSConfig{Options: []corev1.PodDNSConfigOption{{Name: "ndots", Value: ptr.To(strconv.Itoa(int(*w.Ndots)))}}}
 }
 
 func container(lt *v1beta1.LoadTest, cfg Config, w *v1beta1.Worker, mounts []corev1.VolumeMount) corev1.Container {

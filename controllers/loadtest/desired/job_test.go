@@ -47,6 +47,11 @@ func TestJob(t *testing.T) {
 				Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
 			},
 		}),
+		"placed": loadTest(&v1beta1.Worker{
+			Labels: map[string]string{"team": "a", LabelRun: "forged"}, Annotations: map[string]string{"linkerd.io/inject": "disabled"},
+			PriorityClassName: "load", ImagePullSecrets: []string{"loadtest-registry"}, SpreadOver: corev1.LabelTopologyZone,
+			AwayFrom: map[string]string{"app": "shortener"}, Ndots: ptr.To[int32](1),
+		}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			check(t, "job-"+name, Job(lt, config))

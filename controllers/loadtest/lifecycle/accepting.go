@@ -6,6 +6,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question"
 )
 
 // accepting is a pass over a run that has not been taken up: can its spec be carried out,
@@ -13,6 +14,8 @@ import (
 type accepting struct {
 	*pass
 	planned plan.Plan
+	// queries are the names of those that the run asks for.
+	queries []string
 	// sized is the LoadTest with all that its status will hold beside its steps, and foreseen
 	// are all steps that it may have.
 	sized    *v1beta1.LoadTest
@@ -49,11 +52,12 @@ func (r *accepting) planRun() (goesOn bool) {
 	if refusal != nil {
 		return r.refuse(refusal)
 	}
-	r.planned, r.sized = planned, r.test
-	if r.readsTargets() {
-		r.sized = r.test.DeepCopy()
-		r.sized.Status.Environment = &v1beta1.EnvironmentStatus{}
+	var problem string
+	if r.queries, problem = question.Chosen(r.spec, r.rules.Queries); problem != "" {
+		return r.refuse(&plan.Refusal{Reason: v1beta1.ReasonQueryNotAllowed, Message: problem})
 	}
+	r.planned, r.sized = planned, r.test.DeepCopy()
+	r.sized.Status.Environment, r.sized.Status.Internal.Queries = r.environment(), r.queries
 	r.foreseen = plan.Foreseen(r.spec, &v1beta1.LoadTestStatus{Steps: planned.Steps, Search: planned.Search})
 	return true
 }
@@ -103,9 +107,7 @@ func (r *accepting) begin() (goesOn bool) {
 	s.Phase = v1beta1.PhaseStarting
 	r.planned.Record(s)
 	r.noteAccess()
-	if r.readsTargets() {
-		s.Environment = &v1beta1.EnvironmentStatus{}
-	}
+	s.Environment, s.Internal.Queries = r.environment(), r.queries
 	s.Thresholds = verdict.Thresholds(r.spec, s.Requests, s.Steps)
 	r.auditsPending("")
 	r.resumed()

@@ -25,10 +25,19 @@ func (r *inputs) lacksBaseline(s *v1beta1.LoadTestStatus) bool {
 // has finished. Until then the run waits for it, as for the Service of its target.
 func (r *pass) copyBaselineFor(steps []v1beta1.StepStatus) *plan.Refusal {
 	s := &r.out.Status
-	if !r.lacksBaseline(s) || r.seen.Baseline == nil || !Finished(r.seen.Baseline) {
+	if !r.lacksBaseline(s) {
 		return nil
 	}
-	copied, refusal := baseline.Copy(r.spec, steps, r.seen.Baseline)
+	var copied *v1beta1.BaselineStatus
+	var refusal *plan.Refusal
+	switch {
+	case r.seen.Level != nil:
+		copied, refusal = baseline.CopyLevel(r.spec, steps, r.seen.Level)
+	case r.seen.Baseline != nil && Finished(r.seen.Baseline):
+		copied, refusal = baseline.Copy(r.spec, steps, r.seen.Baseline)
+	default:
+		return nil
+	}
 	if refusal != nil {
 		return refusal
 	}

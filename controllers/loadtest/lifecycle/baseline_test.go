@@ -5,10 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
@@ -60,6 +62,42 @@ func TestBaselineIsCopiedWhenTheRunIsAccepted(t *testing.T) {
 			t.Errorf("with the baseline deleted the Job is %v, want created", d.Job)
 		}
 	}
+}
+
+// A run that is compared with the level of a schedule waits for nothing: the level is there, or the
+// run is refused.
+func TestLevelIsCopiedWhenTheRunIsAccepted(t *testing.T) {
+	spec := against()
+	spec.Baseline = &v1beta1.Baseline{Schedule: "nightly"}
+	level := &baseline.Level{Schedule: "nightly"}
+	for range 3 {
+		lt := &v1beta1.LoadTest{Spec: spec}
+		if !lifecycle.NeedsBaseline(lt) {
+			t.Error("the level is not looked up")
+		}
+		d := decide(lt, lifecycle.Observed{Level: level}, 0)
+		if d.Status.Verdict != v1beta1.VerdictError || !strings.HasPrefix(messageOf(d.Status.Conditions, v1beta1.ConditionAccepted), "spec.baseline.schedule: a level needs 3 LoadTests of schedule nightly that passed") {
+			t.Errorf("of %d runs: verdict %q, %+v", len(level.Runs), d.Status.Verdict, d.Status.Conditions)
+		}
+		level.Runs = append(level.Runs, baseline.Read(&spec, earlier(v1beta1.VerdictPassed)))
+	}
+	d := decide(&v1beta1.LoadTest{Spec: spec}, lifecycle.Observed{Level: level}, 0)
+	if copied := d.Status.Baseline; d.Status.Verdict != "" || copied == nil || copied.Schedule != "nightly" || len(copied.Steps) != 6 {
+		t.Errorf("verdict %q, copied %+v", d.Status.Verdict, copied)
+	}
+	unread := decide(&v1beta1.LoadTest{Spec: spec}, lifecycle.Observed{}, 0)
+	lt := &v1beta1.LoadTest{Spec: spec, Status: unread.Status}
+	got := decide(lt, lifecycle.Observed{Workers: make([]exchange.Worker, 3)}, time.Second)
+	if got.Job == lifecycle.JobCreate || !strings.HasPrefix(messageOf(got.Status.Conditions, v1beta1.ConditionWorkersReady), "The LoadTests of schedule nightly (spec.baseline) have not been read.") {
+		t.Errorf("before it was read: Job %v, %+v", got.Job, got.Status.Conditions)
+	}
+}
+
+func messageOf(conditions []metav1.Condition, kind string) string {
+	if c := meta.FindStatusCondition(conditions, kind); c != nil {
+		return c.Message
+	}
+	return ""
 }
 
 func TestRunThatCannotBeComparedIsNotAccepted(t *testing.T) {

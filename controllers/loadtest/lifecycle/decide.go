@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -21,6 +22,11 @@ type Decision struct {
 	Store *Store
 	// Look comes once the workers are directed; nil: no target is read.
 	Look *Look
+	// Sample asks for a reading of what the pods behind the target of a step use, if one is due;
+	// nil: none is wanted.
+	Sample *Sample
+	// Ask comes once the workers are directed, and a pass follows its answers; nil: nothing is asked.
+	Ask *question.Asked
 	// Directive is what the workers do, by the status as it was read.
 	Directive exchange.Directive
 	// Undirected says that this pass directs no workers: the run is to be stopped, and this

@@ -22,9 +22,9 @@
 //	           failAtStartDeadline  giveWay  bringWorkers
 //	running    wakeBeforeQuiet  finishAudits  grantAccess  countWorkers  reportWorkers
 //	           stopIfHeld  stopIfAsked  followStep
-//	loading    failIfUnreadable  awaitReports  readTargetBefore  readTargetAfter
-//	           recordReport  abortIfBreached  boundMissing  closeAborted  closeStopped
-//	           closeWithoutWorkers  settle  judge  goOn
+//	loading    failIfUnreadable  awaitReports  readTargetBefore  sampleUsage
+//	           readTargetAfter  askQueries  recordReport  abortIfBreached  boundMissing
+//	           closeAborted  closeStopped  closeWithoutWorkers  settle  judge  goOn
 //	finished   forgetWorkers  forgetFailures  archive  announce  expire  deleteJob
 //	closing    verifyTarget  conclude  summarize  paceWrites  requeue
 //

@@ -8,6 +8,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -43,6 +45,12 @@ type Observed struct {
 	LooksAtTargets bool
 	// Looked is the latest reading that was asked for; nil: there was none.
 	Looked *targetstate.Seen
+	// SamplesUsage says that this process reads what pods of targets use.
+	SamplesUsage bool
+	// Asks says that this process asks Prometheus what a run wants to know.
+	Asks bool
+	// Answered are the latest answers; nil: nothing was asked.
+	Answered *question.Answers
 	// Unstored is the most recent archive that this process gave up; nil: none.
 	Unstored *Unstored
 	// Workers has one entry for each worker, by number.
@@ -62,6 +70,9 @@ type Observed struct {
 	// Baseline is the LoadTest of spec.baseline, whole if it has finished; nil: it does not
 	// exist. Looked up only if NeedsBaseline.
 	Baseline *v1beta1.LoadTest
+	// Level is the level of the schedule of spec.baseline; nil: it names none. Looked up only if
+	// NeedsBaseline.
+	Level *baseline.Level
 	// Step is what the workers reported of the running step; nil: nothing yet.
 	Step *exchange.Report
 	// Keeping is what becomes of the results of a finished run.

@@ -86,6 +86,8 @@ func (r *starting) pendingBaseline() *wait {
 	switch {
 	case !r.lacksBaseline(&r.out.Status):
 		return nil
+	case r.spec.Baseline.Schedule != "":
+		return r.waitFor(v1beta1.ReasonBaselinePending, fmt.Sprintf("The LoadTests of schedule %s (spec.baseline) have not been read.", r.spec.Baseline.Schedule))
 	case r.seen.Baseline == nil:
 		return r.waitFor(v1beta1.ReasonBaselinePending, fmt.Sprintf("LoadTest %s (spec.baseline) does not exist.", r.spec.Baseline.Name))
 	}

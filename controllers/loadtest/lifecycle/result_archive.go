@@ -6,6 +6,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -18,6 +19,8 @@ type Store struct {
 	Name string
 	// Report is the content of the archive.
 	Report *exchange.Report
+	// Usage is part of it, too: what the target's pods used.
+	Usage []archive.Usage
 }
 
 // Unstored is an archive that is given up.
@@ -48,7 +51,7 @@ func (r *loading) store() {
 		ref.Message = text.Truncate(given.Message, maxUnstored)
 	default:
 		ref.ConfigMap = name
-		r.out.Store = &Store{Step: i, Name: name, Report: report}
+		r.out.Store = &Store{Step: i, Name: name, Report: report, Usage: r.usage()}
 	}
 	if ref.ConfigMap == "" {
 		r.warn(ReasonResultsNotStored, fmt.Sprintf("The detailed results of step %s were not stored: %s", ref.Step, ref.Message))

@@ -19,7 +19,7 @@ func (r *running) finish(i int, reason string) {
 	s := &r.out.Status
 	j := verdict.Final(r.spec, s)
 	s.Verdict = j.Verdict
-	s.MaxSustainedUsers, s.MaxSustainedRate = j.Sustained.Users, j.Sustained.Rate
+	s.MaxSustainedUsers, s.MaxSustainedRate, s.Why = j.Sustained.Users, j.Sustained.Rate, j.Why
 	s.Phase = v1beta1.PhaseFinished
 	r.judged(j)
 	message := map[string]string{

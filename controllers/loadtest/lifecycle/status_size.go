@@ -6,6 +6,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 )
 
@@ -38,7 +39,7 @@ const maxDefaults = 4
 // requests and traces, beside the spec, the metadata, and what a status must say about every planned step.
 // If it is negative, the status could not say that.
 func room(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus) int {
-	left := maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec, steps) - sizeOfEnvironment(lt, steps)
+	left := maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec, steps) - sizeOfEnvironment(lt, steps) - sizeOfAnswers(lt, steps)
 	if lt.Status.Baseline != nil {
 		left -= v1beta1.JSONSize(lt.Status.Baseline)
 	}
@@ -59,7 +60,19 @@ func sizeOfEnvironment(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus) int {
 	if lt.Status.Environment == nil {
 		return 0
 	}
-	return targetstate.MaxSize + loads(steps)*targetstate.MaxStepSize
+	each := targetstate.MaxStepSize
+	if lt.Status.Environment.Usage {
+		each += targetstate.MaxUsageSize
+	}
+	return targetstate.MaxSize + loads(steps)*each
+}
+
+// sizeOfAnswers is the size of the answers to the queries that a run asks for.
+func sizeOfAnswers(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus) (n int) {
+	for _, name := range lt.Status.Internal.Queries {
+		n += loads(steps)*(question.MaxSize+len(name)) + v1beta1.JSONSize(name)
+	}
+	return n
 }
 
 // sizeOfGiven is the size of the user's part of a LoadTest.
@@ -122,7 +135,7 @@ func checkRoom(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus) *plan.Refusal {
 	const unit = 1 << 10
 	return &plan.Refusal{Reason: v1beta1.ReasonInvalidSpec, Message: fmt.Sprintf("spec: the results of load steps x types of request (%d x %d) take up to %d KiB, and the spec and the metadata %d KiB; "+
 		"a LoadTest can hold %d KiB: use fewer steps, repetitions or types, or bodyFrom for long bodies.",
-		loads(steps), len(requestTypes(&lt.Spec)), (sizeOfStatus(&lt.Spec, steps)+sizeOfEnvironment(lt, steps))/unit, sizeOfGiven(lt)/unit, maxObject/unit)}
+		loads(steps), len(requestTypes(&lt.Spec)), (sizeOfStatus(&lt.Spec, steps)+sizeOfEnvironment(lt, steps)+sizeOfAnswers(lt, steps))/unit, sizeOfGiven(lt)/unit, maxObject/unit)}
 }
 
 // loads is the number of steps that send load.

@@ -48,6 +48,18 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 			func(lt *v1beta1.LoadTest) { lt.Status.Environment = &v1beta1.EnvironmentStatus{} },
 			targetstate.MaxSize + 9*targetstate.MaxStepSize,
 		},
+		"what the target used": {
+			9, 1, nil,
+			func(lt *v1beta1.LoadTest) { lt.Status.Environment = &v1beta1.EnvironmentStatus{Usage: true} },
+			targetstate.MaxSize + 9*(targetstate.MaxStepSize+targetstate.MaxUsageSize),
+		},
+		"answers to queries": {
+			9, 1, nil,
+			func(lt *v1beta1.LoadTest) {
+				lt.Status.Internal.Queries = []string{strings.Repeat("q", 63), strings.Repeat("r", 63)}
+			},
+			9 * jsonSize(t, []v1beta1.QueryResult{{Name: strings.Repeat("q", 63), Problem: strings.Repeat("x", 256)}, {Name: strings.Repeat("r", 63), Problem: strings.Repeat("x", 256)}}),
+		},
 		"requests on time, of all and of each of two types": {
 			4, 2, onTime,
 			func(lt *v1beta1.LoadTest) {

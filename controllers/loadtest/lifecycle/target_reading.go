@@ -9,9 +9,12 @@ import (
 // The next pass sees what was found; if nothing was, the run goes on without it.
 type Look = targetstate.Look
 
-// readsTargets says whether the target of a run that begins is read.
-func (r *inputs) readsTargets() bool {
-	return r.seen.LooksAtTargets && r.spec.Target.Service != nil
+// environment is that of a run that begins; nil: its target is not read.
+func (r *inputs) environment() *v1beta1.EnvironmentStatus {
+	if !r.seen.LooksAtTargets || r.spec.Target.Service == nil {
+		return nil
+	}
+	return &v1beta1.EnvironmentStatus{Usage: r.seen.SamplesUsage}
 }
 
 // readTargetBefore requests a reading of the step's target at its start; nothing waits for

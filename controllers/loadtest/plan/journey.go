@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -38,6 +39,10 @@ func journeyStep(spec *v1beta1.LoadTestSpec, s *v1beta1.JourneyStep) *workerv1.J
 			w.Capture = map[string]string{}
 		}
 		w.Capture[name] = string(path)
+	}
+	for i := range s.CaptureFrom {
+		c := &s.CaptureFrom[i]
+		w.Captures = append(w.Captures, &workerv1.Capture{Name: c.Name, Header: c.Header, Cookie: c.Cookie, Match: c.Match})
 	}
 	return w
 }
@@ -95,6 +100,37 @@ func checkJourney(spec *v1beta1.LoadTestSpec, i int, j *v1beta1.Journey) *Refusa
 			return invalid("spec.journeys[%d].steps[%d].think: must not be set with ratePerUser, which says when a user's requests are due.", i, n)
 		case s.Think == nil && requestIndex(spec, s.Request) < 0:
 			return invalid("spec.journeys[%d].steps[%d].request: spec.requests has no request named %q.", i, n, s.Request)
+		}
+		if refusal := checkCaptures(spec, fmt.Sprintf("spec.journeys[%d].steps[%d].captureFrom", i, n), s); refusal != nil {
+			return refusal
+		}
+	}
+	return nil
+}
+
+// checkCaptures refuses captures that are no JSON where they cannot be: what the API server does not
+// know, such as regular expressions, and names that are captured elsewhere too.
+func checkCaptures(spec *v1beta1.LoadTestSpec, field string, s *v1beta1.JourneyStep) *Refusal {
+	var filled map[string]v1beta1.JSONPath
+	if spec.Setup != nil && spec.Setup.Fill != nil {
+		filled = spec.Setup.Fill.Capture
+	}
+	for i := range s.CaptureFrom {
+		c := &s.CaptureFrom[i]
+		_, twice := s.Capture[c.Name]
+		_, inSetup := filled[c.Name]
+		noHeader, wrong := c.CheckHeader(), c.CheckMatch()
+		switch {
+		case twice:
+			return invalid("%s[%d].name: capture has %q too; leave out one of them.", field, i, c.Name)
+		case inSetup:
+			return invalid("%s[%d].name: setup.fill captures %q; use another name.", field, i, c.Name)
+		case noHeader != nil:
+			return invalid("%s[%d].header: %v.", field, i, noHeader)
+		case wrong != nil:
+			return invalid("%s[%d].match: %v.", field, i, wrong)
+		case spec.Requests[requestIndex(spec, s.Request)].GRPC != nil:
+			return invalid("%s: must not be set with a call of gRPC, whose replies are JSON; use capture.", field)
 		}
 	}
 	return nil

@@ -24,10 +24,10 @@ func shop(s *v1beta1.LoadTestSpec) {
 }
 
 func TestJourneysAreAssigned(t *testing.T) {
-	a := assignments(t, spec(shop))[0]
+	a := assignments(t, spec(with(shop, captureFrom(v1beta1.Capture{Name: "csrf", Cookie: "c", Match: "(a)"}))))[0]
 	want := []*workerv1.Journey{{
 		Name: "shop", Weight: 1, UserData: "accounts", TimeLimitNanos: 30e9, Steps: []*workerv1.JourneyStep{
-			{Request: 0, Times: 1, Capture: map[string]string{"token": ".token"}},
+			{Request: 0, Times: 1, Capture: map[string]string{"token": ".token"}, Captures: []*workerv1.Capture{{Name: "csrf", Cookie: "c", Match: "(a)"}}},
 			{Think: &workerv1.Think{ShortestNanos: 1e9, LongestNanos: 3e9}}, {Request: 1, Times: 2},
 		},
 	}}
@@ -38,6 +38,11 @@ func TestJourneysAreAssigned(t *testing.T) {
 		weights = append(weights, r.GetWeight())
 	}
 	same.As(t, "weights", []int32{0, 3, 1}, weights)
+}
+
+// captureFrom has the first step capture a value.
+func captureFrom(c v1beta1.Capture) func(*v1beta1.LoadTestSpec) {
+	return func(s *v1beta1.LoadTestSpec) { s.Journeys[0].Steps[0].CaptureFrom = []v1beta1.Capture{c} }
 }
 
 // Each request of a user may take its timeout, and the waits of a journey before it.
@@ -56,6 +61,20 @@ func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
 	rate := v1beta1.Step{Rate: decimal("5"), Duration: duration(time.Second)}
 	paced := v1beta1.Step{Users: ptr(int32(5)), RatePerUser: decimal("5"), Duration: duration(time.Second)}
 	for want, edit := range map[string]func(*v1beta1.LoadTestSpec){
+		"spec.journeys[0].steps[0].captureFrom[0].name: capture has \"token\" too; leave out one of them.":                                             captureFrom(v1beta1.Capture{Name: "token", Header: "A"}),
+		"spec.journeys[0].steps[0].captureFrom[0].match: error parsing regexp: missing closing ): `(`.":                                                captureFrom(v1beta1.Capture{Name: "a", Match: "("}),
+		"spec.journeys[0].steps[0].captureFrom[0].match: error parsing regexp: invalid repeat count: `{1001}`.":                                        captureFrom(v1beta1.Capture{Name: "a", Match: "(a{1001})"}),
+		`spec.journeys[0].steps[0].captureFrom[0].match: must have a group, whose match is the value, such as value="([^"]+)".`:                        captureFrom(v1beta1.Capture{Name: "a", Match: "(?:a)"}),
+		"spec.journeys[0].steps[0].captureFrom[0].match: has 301 parts with its repetitions, at most 300 are accepted; use * or + for a large number.": captureFrom(v1beta1.Capture{Name: "a", Match: "(.{300})"}),
+		"spec.journeys[0].steps[0].captureFrom[0].header: is not the name of a header, such as X-CSRF-Token.":                                          captureFrom(v1beta1.Capture{Name: "a", Header: "X Token"}),
+		"spec.journeys[0].steps[0].captureFrom: must not be set with a call of gRPC, whose replies are JSON; use capture.": func(s *v1beta1.LoadTestSpec) {
+			captureFrom(v1beta1.Capture{Name: "a", Header: "A"})(s)
+			s.Target.Protocol, s.Requests[0].GRPC = v1beta1.ProtocolHTTP2, &v1beta1.Call{Method: "a.B/C"}
+		},
+		`spec.journeys[0].steps[0].captureFrom[0].name: setup.fill captures "code"; use another name.`: func(s *v1beta1.LoadTestSpec) {
+			captureFrom(v1beta1.Capture{Name: "code", Cookie: "A"})(s)
+			s.Setup = &v1beta1.Setup{Fill: &v1beta1.Fill{Request: "login", Count: 1, Capture: map[string]v1beta1.JSONPath{"code": ".code"}}}
+		},
 		"": func(s *v1beta1.LoadTestSpec) {
 			s.Requests[0].Weight, s.Requests[1].Weight, s.Requests[2].Weight = ptr(int32(0)), ptr(int32(0)), ptr(int32(0))
 		},

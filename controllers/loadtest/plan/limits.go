@@ -17,12 +17,17 @@ import (
 // all that is too large, of each kind the step that is largest, with what is accepted.
 func checkLimits(lt *v1beta1.LoadTest, p Plan, limits policy.Limits) *Refusal {
 	may := fmt.Sprintf("than a LoadTest of namespace %s may have", lt.Namespace)
+	mayRate := may
+	if n := mostFollowed(&lt.Spec); n > 0 { // each redirect is one more request
+		mayRate += fmt.Sprintf(", as each may follow %d redirects", n)
+		limits.Rate, limits.BytesPerSecond = perChain(limits.Rate, n), perChain(limits.BytesPerSecond, n)
+	}
 	asked := askedFor(&lt.Spec)
 	var breaches []string
 	for _, breach := range []string{
 		usersBreach(asked, limits.Users, may),
-		rateBreach(asked, limits.Rate, may),
-		bytesBreach(asked, bytesPerRequest(&lt.Spec), limits.BytesPerSecond, may),
+		rateBreach(asked, limits.Rate, mayRate),
+		bytesBreach(asked, bytesPerRequest(&lt.Spec), limits.BytesPerSecond, mayRate),
 		workersBreach(&lt.Spec, asked, p.Workers, limits.Workers, may),
 		durationBreach(longest(lt, p), limits.Duration, may),
 	} {
@@ -34,6 +39,22 @@ func checkLimits(lt *v1beta1.LoadTest, p Plan, limits policy.Limits) *Refusal {
 		return nil
 	}
 	return &Refusal{Reason: v1beta1.ReasonLimitExceeded, Message: strings.Join(breaches, " ")}
+}
+
+// mostFollowed is how many redirects a request follows at most.
+func mostFollowed(spec *v1beta1.LoadTestSpec) (n int64) {
+	for i := range spec.Requests {
+		n = max(n, int64(httpOf(&spec.Requests[i]).FollowRedirects))
+	}
+	return n
+}
+
+// perChain is a limit on requests that follow so many redirects each; 0: there is none.
+func perChain(limit, redirects int64) int64 {
+	if limit == 0 {
+		return 0
+	}
+	return max(1, limit/(1+redirects))
 }
 
 // asked is a load that a field of the spec asks for.
@@ -180,7 +201,7 @@ func bytesPerRequest(spec *v1beta1.LoadTestSpec) float64 {
 	var sum, weights, most float64
 	for i := range spec.Requests {
 		r := &spec.Requests[i]
-		weight, length := float64(weightIn(spec, r)), float64(len(httpOf(r).Body))
+		weight, length := float64(weightIn(spec, r)), float64(len(httpOf(r).Body)+formSize(httpOf(r).Form))
 		if r.GRPC != nil {
 			length = float64(messagesSize(r.GRPC))
 		}

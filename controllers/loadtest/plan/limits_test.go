@@ -123,6 +123,10 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			refused: with(body(1024), ratesLadder(rate("100"))), accepted: with(body(1024), ratesLadder(rate("10"))),
 			want: "spec.ladder.rates[0]: 100 requests per second with bodies of 1024 bytes are 100Ki a second, which is more than a LoadTest of namespace demo may have; at most 10Ki is accepted, which is 10 requests per second.",
 		},
+		"bytes of a form": {
+			refused: with(form(1021), ratesLadder(rate("100"))), accepted: with(form(1021), ratesLadder(rate("10"))),
+			want: "spec.ladder.rates[0]: 100 requests per second with bodies of 1024 bytes are 100Ki a second, which is more than a LoadTest of namespace demo may have; at most 10Ki is accepted, which is 10 requests per second.",
+		},
 		"bytes of users": {
 			refused: with(body(2048), usersLadder(decimal("1"), 10)), accepted: with(body(2048), usersLadder(decimal("1"), 5)),
 			want: "spec.ladder.users[0]: 10 requests per second with bodies of 2048 bytes are 20Ki a second, which is more than a LoadTest of namespace demo may have; at most 10Ki is accepted, which is 5 users.",
@@ -131,6 +135,10 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			rules:   func(l *policy.Limits) { l.Rate, l.BytesPerSecond = 0, 1<<20 },
 			refused: with(body(2048), ratesLadder(rate("1024"))), accepted: with(body(2048), ratesLadder(rate("512"))),
 			want: "spec.ladder.rates[0]: 1024 requests per second with bodies of 2048 bytes are 2Mi a second, which is more than a LoadTest of namespace demo may have; at most 1Mi is accepted, which is 512 requests per second.",
+		},
+		"a rate of requests that follow redirects": {
+			refused: with(follows(4), ratesLadder(rate("101"))), accepted: with(follows(4), ratesLadder(rate("100"))),
+			want: "spec.ladder.rates[0]: 101 requests per second are more than a LoadTest of namespace demo may have, as each may follow 4 redirects; at most 100 are accepted.",
 		},
 		"workers that are asked for": {
 			refused: with(usersLadder(nil, 1), parallelism(3)), accepted: with(usersLadder(nil, 1), parallelism(2)),
@@ -264,4 +272,16 @@ func message(r *plan.Refusal) string {
 		return ""
 	}
 	return r.Message
+}
+
+// form has the first request send a form of a field with a value of so many bytes.
+func form(n int) func(*v1beta1.LoadTestSpec) {
+	return func(s *v1beta1.LoadTestSpec) {
+		s.Requests[0].HTTP = &v1beta1.HTTPRequest{Method: "POST", Form: []v1beta1.FormField{{Name: "a", Value: ptr(strings.Repeat("x", n))}}}
+	}
+}
+
+// follows has the first request follow redirects.
+func follows(n int32) func(*v1beta1.LoadTestSpec) {
+	return func(s *v1beta1.LoadTestSpec) { s.Requests[0].HTTP = &v1beta1.HTTPRequest{FollowRedirects: n} }
 }

@@ -138,6 +138,13 @@ func setHTTP(w *workerv1.Request, target *v1beta1.Target, h v1beta1.HTTPRequest)
 	if f, ok := contentFile(h.BodyFrom); ok {
 		w.BodyFile = f.Path()
 	}
+	for i := range h.Form {
+		f := &h.Form[i]
+		w.Form = append(w.Form, &workerv1.FormField{
+			Name: f.Name, Value: ptr.Deref(f.Value, ""), Filename: f.Filename, ContentType: f.ContentType, FromFile: f.Value == nil,
+		})
+	}
+	w.FollowRedirects = h.FollowRedirects
 	if f, ok := targetsFile(h.Targets); ok {
 		w.TargetsFile, w.TargetsFormat = f.Path(), targetsFormats[h.Targets.Format]
 	}

@@ -141,40 +141,15 @@ func checkSpec(spec *v1beta1.LoadTestSpec) *Refusal {
 	if len(spec.Journeys) == 0 && !slices.ContainsFunc(spec.Requests, func(r v1beta1.Request) bool { return requestWeight(&r) > 0 }) {
 		return invalid("spec.requests: at least one request must have a weight above 0.")
 	}
-	if refusal := checkExpectations(spec); refusal != nil {
-		return refusal
+	for _, check := range []func(*v1beta1.LoadTestSpec) *Refusal{
+		checkExpectations, checkCalls, checkForms, checkRedirects, checkDecimals, checkTraces,
+		checkUserRamps, checkThinkTimes, checkJourneys, checkSetup, checkSearch, checkOtherTargets, checkVersus, checkSteps,
+	} {
+		if refusal := check(spec); refusal != nil {
+			return refusal
+		}
 	}
-	if refusal := checkCalls(spec); refusal != nil {
-		return refusal
-	}
-	if refusal := checkDecimals(spec); refusal != nil {
-		return refusal
-	}
-	if refusal := checkTraces(spec); refusal != nil {
-		return refusal
-	}
-	if refusal := checkUserRamps(spec); refusal != nil {
-		return refusal
-	}
-	if refusal := checkThinkTimes(spec); refusal != nil {
-		return refusal
-	}
-	if refusal := checkJourneys(spec); refusal != nil {
-		return refusal
-	}
-	if refusal := checkSetup(spec); refusal != nil {
-		return refusal
-	}
-	if refusal := checkSearch(spec); refusal != nil {
-		return refusal
-	}
-	if refusal := checkOtherTargets(spec); refusal != nil {
-		return refusal
-	}
-	if refusal := checkVersus(spec); refusal != nil {
-		return refusal
-	}
-	return checkSteps(spec)
+	return nil
 }
 
 // checkLoads refuses loads that are none, or too many.

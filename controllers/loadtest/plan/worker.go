@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -40,6 +41,7 @@ func checkWorkers(lt *v1beta1.LoadTest, rules policy.Workers) *Refusal {
 	if w := lt.Spec.Worker; w != nil {
 		c.image(w)
 		c.nodes(w)
+		c.pods(w)
 		if w.Resources != nil {
 			c.resources(w.Resources)
 		}
@@ -86,6 +88,65 @@ func (c *workerCheck) nodes(w *v1beta1.Worker) {
 				what = "every taint"
 			}
 			c.refuse(fmt.Sprintf("spec.worker.tolerations[%d]", i), what, "tolerationKeys", orOneOf("leave it out", c.rules.TolerationKeys()))
+		}
+	}
+}
+
+// labels refuses what no pod could have. What is said of keys by rules of CEL would cost an API server
+// more than all other rules.
+func (c *workerCheck) labels(field string, labels map[string]string, problems func(key, value string) []string) {
+	for key, value := range labels {
+		for _, problem := range problems(key, value) {
+			c.refused = append(c.refused, fmt.Sprintf("%s: %q: %q: %s.", field, key, value, strings.TrimSuffix(problem, ".")))
+		}
+	}
+}
+
+func labelProblems(key, value string) []string {
+	return append(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)...)
+}
+
+func ownLabelProblems(key, value string) []string {
+	if strings.HasPrefix(key, "loadtest.dev/") || strings.HasPrefix(key, "batch.kubernetes.io/") ||
+		slices.Contains([]string{"app.kubernetes.io/managed-by", "controller-uid", "job-name"}, key) {
+		return []string{"it is a label of the operator or of Jobs; use another key"}
+	}
+	return labelProblems(key, value)
+}
+
+func annotationProblems(key, _ string) []string {
+	if strings.Contains(key, "apparmor") {
+		return []string{"workers have the profile of AppArmor that their container runtime gives; leave it out"}
+	}
+	return validation.IsQualifiedName(strings.ToLower(key))
+}
+
+// pods are what the pods have that others read: the scheduler, a mesh, the kubelet.
+func (c *workerCheck) pods(w *v1beta1.Worker) {
+	c.labels("spec.worker.labels", w.Labels, ownLabelProblems)
+	c.labels("spec.worker.annotations", w.Annotations, annotationProblems)
+	c.labels("spec.worker.awayFrom", w.AwayFrom, labelProblems)
+	for key := range w.Labels {
+		if !c.rules.LabelKey(key) {
+			c.refuse("spec.worker.labels", "label "+key, "labelKeys", orOneOf("leave it out", c.rules.LabelKeys()))
+		}
+	}
+	for key := range w.Annotations {
+		if !c.rules.AnnotationKey(key) {
+			c.refuse("spec.worker.annotations", "annotation "+key, "annotationKeys", orOneOf("leave it out", c.rules.AnnotationKeys()))
+		}
+	}
+	if name := w.PriorityClassName; name != "" && !c.rules.PriorityClass(name) {
+		c.refuse("spec.worker.priorityClassName", name, "priorityClasses", orOneOf("leave it out", c.rules.PriorityClasses()))
+	}
+	for i, name := range w.ImagePullSecrets {
+		field := fmt.Sprintf("spec.worker.imagePullSecrets[%d]", i)
+		switch {
+		case c.rules.Secret(name):
+		case c.rules.OperatorsOwn:
+			c.refused = append(c.refused, field+": a LoadTest uses no Secret of the operator's own namespace; create both in another.")
+		default:
+			c.refuse(field, "Secret "+name, "secrets", orOneOf("leave it out", c.rules.Secrets()))
 		}
 	}
 }

@@ -21,6 +21,9 @@ workers:
     pullPolicies: [IfNotPresent]
     tolerationKeys: [load]
     secrets: ["loadtest-*"]
+    labelKeys: [team]
+    annotationKeys: ["sidecar.istio.io/*"]
+    priorityClasses: ["load-*"]
     resources: {cpu: "4"}
 `
 
@@ -57,6 +60,36 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 		},
 		"a toleration that is":         {worker(v1beta1.Worker{Tolerations: []corev1.Toleration{{Key: "load", Operator: corev1.TolerationOpExists}}}), ""},
 		"as much as a worker may have": {worker(v1beta1.Worker{Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": quantity("4000m"), "memory": quantity("64Gi")}}}), ""},
+		"what pods may have": {worker(v1beta1.Worker{
+			Labels: map[string]string{"team": "a"}, Annotations: map[string]string{"sidecar.istio.io/inject": "false"}, PriorityClassName: "load-low",
+			ImagePullSecrets: []string{"loadtest-registry"}, SpreadOver: corev1.LabelTopologyZone, AwayFrom: map[string]string{"app": "shop"}, Ndots: ptr[int32](1),
+		}), ""},
+		"a label": {
+			worker(v1beta1.Worker{Labels: map[string]string{"app": "shop"}}),
+			"spec.worker.labels: label app is not allowed in namespace demo; leave it out, use team, or" + ask + "labelKeys" + rule,
+		},
+		"an annotation": {
+			worker(v1beta1.Worker{Annotations: map[string]string{"linkerd.io/inject": "disabled"}}),
+			"spec.worker.annotations: annotation linkerd.io/inject is not allowed in namespace demo; leave it out, use sidecar.istio.io/*, or" + ask + "annotationKeys" + rule,
+		},
+		"a label that no pod can have": {
+			worker(v1beta1.Worker{Labels: map[string]string{"team": "a b"}}),
+			`spec.worker.labels: "team": "a b": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?').`,
+		},
+		"a label of the operator and of Jobs, and a profile": {
+			worker(v1beta1.Worker{
+				Labels:      map[string]string{"loadtest.dev/run": "a", "job-name": "b", "app.kubernetes.io/managed-by": "c", "batch.kubernetes.io/job-name": "d"},
+				Annotations: map[string]string{"container.apparmor.security.beta.kubernetes.io/worker": "unconfined"},
+			}), "*",
+		},
+		"the priority of the system": {
+			worker(v1beta1.Worker{PriorityClassName: "system-node-critical"}),
+			"spec.worker.priorityClassName: system-node-critical is not allowed in namespace demo; leave it out, use load-*, or" + ask + "priorityClasses" + rule,
+		},
+		"a Secret to pull with": {
+			worker(v1beta1.Worker{ImagePullSecrets: []string{"loadtest-registry", "registry"}}),
+			"spec.worker.imagePullSecrets[1]: Secret registry is not allowed in namespace demo; leave it out, use loadtest-*, or" + ask + "secrets" + rule,
+		},
 		"an image": {
 			worker(v1beta1.Worker{Image: "evil.example/miner"}),
 			"spec.worker.image: evil.example/miner is not allowed in namespace demo; leave it out to use the image of the release, use registry.example.com/perf/*, or" + ask + "images" + rule,
@@ -136,6 +169,7 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 			switch {
 			case tc.want == "" && refusal != nil:
 				t.Errorf("refused: %v", refusal)
+			case tc.want == "*" && refusal != nil && strings.Count(refusal.Message, "it is a label of the operator or of Jobs") == 4 && strings.Contains(refusal.Message, "AppArmor"):
 			case tc.want != "" && (refusal == nil || refusal.Reason != v1beta1.ReasonWorkerNotAllowed || refusal.Message != tc.want):
 				t.Errorf("refused: %v\nwant %s", refusal, tc.want)
 			}

@@ -40,7 +40,7 @@ func (s ObjectStore) Put(ctx context.Context, key string, c Content) error {
 	if err != nil {
 		return err
 	}
-	return connected(filepath.Join(s.Keys, "ca.crt"), func(client *http.Client) error {
+	return Connected(filepath.Join(s.Keys, "ca.crt"), func(client *http.Client) error {
 		o := object{s, credentials, client, key}
 		if err := o.has(ctx, c); !isAnswer(err) {
 			return err

@@ -24,9 +24,9 @@ const (
 	maxAnswer = 4 << 10
 )
 
-// connected calls a function with a client for a few requests, which keeps no connection
+// Connected calls a function with a client for a few requests, which keeps no connection
 // and no certificate longer. The file has more authorities to trust, if it is there.
-func connected(authorities string, do func(*http.Client) error) error {
+func Connected(authorities string, do func(*http.Client) error) error {
 	roots, err := trusted(authorities)
 	if err != nil {
 		return err

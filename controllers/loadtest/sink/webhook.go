@@ -33,7 +33,7 @@ func (w Webhook) Send(ctx context.Context, id string, message []byte) error {
 	if err != nil {
 		return err
 	}
-	return connected(filepath.Join(w.Keys, "webhook-ca.crt"), func(client *http.Client) error {
+	return Connected(filepath.Join(w.Keys, "webhook-ca.crt"), func(client *http.Client) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(message))
 		if err != nil {
 			return err

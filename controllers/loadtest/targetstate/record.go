@@ -36,6 +36,9 @@ func Record(status *v1beta1.LoadTestStatus, seen *Seen, nodes []string) {
 	case After:
 		step.Environment.After = seen.reading()
 		step.Environment.Changes = changes(status, seen)
+		if seen.Usage != nil {
+			step.Environment.Usage = seen.limited(step).status()
+		}
 	}
 }
 

@@ -41,6 +41,8 @@ type Seen struct {
 	// there are.
 	Pods   []Pod
 	Unread int32
+	// Usage is what was read of their use in the step; nil: it is not read.
+	Usage *Usage
 	// Autoscaler is that of their workload; nil: none is known.
 	Autoscaler *v1beta1.TargetAutoscaler
 }
@@ -58,6 +60,8 @@ type Pod struct {
 type Container struct {
 	v1beta1.TargetContainer
 	Restarts int32
+	// CPULimit is the limit in thousandths of a processor, MemoryLimit that in bytes; 0: none.
+	CPULimit, MemoryLimit int64
 	// Ended is how it ended last, if it did, and EndedAt when.
 	Ended   string
 	EndedAt time.Time

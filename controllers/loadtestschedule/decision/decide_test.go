@@ -506,7 +506,9 @@ func TestStatusOfASchedule(t *testing.T) {
 		finished("a", "00:01:00", "00:02:00", v1beta1.VerdictPassed), finished("b", "00:03:00", "00:04:00", v1beta1.VerdictFailed),
 		running("d", "00:06:00"), running("c", "00:05:00"),
 	}
-	seen := decision.Observed{Runs: runs, Trend: "p99 9ms, +3%"}
+	seen := decision.Observed{Runs: runs, Measured: map[string]*decision.Measured{
+		"b": {Trend: "p99 9ms, +3%", Figures: v1beta1.FiguresOfRun{Name: "b", CompletionTime: metav1.Time{Time: at("00:04:00")}, P99: "9ms"}},
+	}}
 	got := settled(s, seen, at("00:30:00")).Status
 	time := func(clock string) *metav1.Time { return &metav1.Time{Time: at(clock)} }
 	want := v1beta1.LoadTestScheduleStatus{
@@ -516,6 +518,7 @@ func TestStatusOfASchedule(t *testing.T) {
 		LastPassed:   &v1beta1.RunOfSchedule{Name: "a", StartTime: time("00:01:00"), CompletionTime: time("00:02:00"), Verdict: v1beta1.VerdictPassed},
 		LastFinished: &v1beta1.RunOfSchedule{Name: "b", StartTime: time("00:03:00"), CompletionTime: time("00:04:00"), Verdict: v1beta1.VerdictFailed},
 		Considered:   &v1beta1.Considered{Schedule: "0 * * * * Europe/Berlin", Until: *time("00:00:00")},
+		History:      []v1beta1.FiguresOfRun{{Name: "b", CompletionTime: *time("00:04:00"), P99: "9ms"}},
 		Change:       got.Change, Conditions: got.Conditions,
 		Summary: v1beta1.ScheduleSummary{Schedule: "0 * * * *, rollout, change", Verdict: "Failed", Trend: "p99 9ms, +3%", Next: "2026-11-20 02:00 CET"},
 	}

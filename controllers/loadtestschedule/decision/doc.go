@@ -11,6 +11,9 @@
 // pass that finds it there. A change of the template is noted in the status first, and
 // acted on when it was read back: it has no other name.
 //
+// Of each LoadTest that finished, the status keeps two figures (Measure), and from them which LoadTests
+// changed a level.
+//
 // It is pure. It may import the standard library, apimachinery's types, the cron library
-// and the packages of baselines, metrics, rungs, results and statistics.
+// and the packages of baselines, change points, metrics, rungs, results and statistics.
 package decision

@@ -22,8 +22,9 @@ type Observed struct {
 	Refused *Refused
 	// Hold is why the administrator lets no run begin; nil: they may.
 	Hold *policy.Hold
-	// Trend is that of the LoadTest of the name that Unread asked for.
-	Trend string
+	// Measured are the LoadTests that Unread asked for, by their names; of one that is gone there is
+	// none.
+	Measured map[string]*Measured
 }
 
 // LoadTest is one that the schedule started.

@@ -5,12 +5,15 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/changepoint"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
@@ -24,10 +27,17 @@ const (
 	AnnotationNotCompared = "loadtest.dev/not-compared"
 )
 
-// Run is the LoadTest of that name. Its baseline, whole, is the last of the schedule that
-// passed; nil: there is none. What cannot be compared with it runs without one, and
-// without thresholds that bound a difference.
-func Run(s *v1beta1.LoadTestSchedule, name, cause string, passed *v1beta1.LoadTest) *v1beta1.LoadTest {
+// Earlier is what the next LoadTest of a schedule may be compared with.
+type Earlier struct {
+	// Passed is the last that passed, whole; nil: there is none. Only for NeedsBaseline.
+	Passed *v1beta1.LoadTest
+	// Level is the level of the schedule. Only for NeedsLevel.
+	Level *baseline.Level
+}
+
+// Run is the LoadTest of that name. What cannot be compared with what was before runs without a
+// baseline, and without thresholds that bound a difference.
+func Run(s *v1beta1.LoadTestSchedule, name, cause string, earlier Earlier) *v1beta1.LoadTest {
 	lt := &v1beta1.LoadTest{Spec: *s.Spec.Template.Spec.DeepCopy()}
 	lt.Namespace, lt.Name = s.Namespace, name
 	lt.Labels = map[string]string{}
@@ -39,26 +49,68 @@ func Run(s *v1beta1.LoadTestSchedule, name, cause string, passed *v1beta1.LoadTe
 	owner := metav1.NewControllerRef(s, v1beta1.GroupVersion.WithKind("LoadTestSchedule"))
 	owner.BlockOwnerDeletion = nil
 	lt.OwnerReferences = []metav1.OwnerReference{*owner}
-	if !NeedsBaseline(&lt.Spec) {
-		return lt
+	switch {
+	case NeedsLevel(s):
+		compareWithLevel(lt, earlier.Level)
+	case NeedsBaseline(&lt.Spec) && earlier.Passed == nil:
+		notCompared(lt, "No LoadTest of this schedule has passed yet.")
+	case NeedsBaseline(&lt.Spec):
+		if why := misfit(&lt.Spec, earlier.Passed); why != "" {
+			notCompared(lt, why)
+		} else {
+			lt.Spec.Baseline = &v1beta1.Baseline{Name: earlier.Passed.Name}
+		}
 	}
-	why := "No LoadTest of this schedule has passed yet."
-	if passed != nil {
-		why = misfit(&lt.Spec, passed)
-	}
-	if why == "" {
-		lt.Spec.Baseline = &v1beta1.Baseline{Name: passed.Name}
-		return lt
-	}
-	lt.Annotations[AnnotationNotCompared] = why
-	lt.Spec.Thresholds = absolute(lt.Spec.Thresholds)
 	return lt
+}
+
+// notCompared leaves out the baseline of a LoadTest and the thresholds that need one.
+func notCompared(lt *v1beta1.LoadTest, why string) {
+	lt.Annotations[AnnotationNotCompared] = why
+	lt.Spec.Baseline, lt.Spec.Thresholds = nil, absolute(lt.Spec.Thresholds)
+}
+
+// compareWithLevel leaves out of a LoadTest the thresholds whose metric has no level yet in a step that
+// they cover. With them, no LoadTest could pass, and there would never be a level.
+func compareWithLevel(lt *v1beta1.LoadTest, level *baseline.Level) {
+	if level == nil {
+		notCompared(lt, "The level of this schedule was not read.")
+		return
+	}
+	steps := plan.Steps(&lt.Spec)
+	copied, refusal := baseline.CopyLevel(&lt.Spec, steps, level)
+	if refusal != nil {
+		notCompared(lt, refusal.Message)
+		return
+	}
+	lacking := baseline.Lacking(&lt.Spec, steps, copied)
+	if len(lacking) == 0 {
+		return
+	}
+	var kept []v1beta1.Threshold
+	var left []string
+	for i := range lt.Spec.Thresholds {
+		if t := &lt.Spec.Thresholds[i]; slices.Contains(lacking, i) {
+			left = append(left, string(t.Metric))
+		} else {
+			kept = append(kept, *t)
+		}
+	}
+	lt.Spec.Thresholds = kept
+	lt.Annotations[AnnotationNotCompared] = fmt.Sprintf("Thresholds left out, since fewer than %d LoadTests that passed have the metric in a step that they cover: %s.",
+		changepoint.LeastRuns, strings.Join(left, ", "))
 }
 
 // NeedsBaseline says whether a template leaves it to the schedule with what its LoadTests
 // are compared.
 func NeedsBaseline(spec *v1beta1.LoadTestSpec) bool {
 	return spec.Baseline == nil && spec.Versus == nil
+}
+
+// NeedsLevel says whether the LoadTests of a schedule are compared with its own level.
+func NeedsLevel(s *v1beta1.LoadTestSchedule) bool {
+	b := s.Spec.Template.Spec.Baseline
+	return b != nil && b.Schedule == s.Name
 }
 
 // IsBaseline says whether a LoadTest is one of the schedule that has passed.

@@ -14,6 +14,16 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
+// passedWith is a LoadTest of a spec that passed.
+func passedWith(spec *v1beta1.LoadTestSpec) *v1beta1.LoadTest {
+	passed := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "before"}, Spec: *spec.DeepCopy()}
+	passed.Status.Verdict, passed.Status.CompletionTime = v1beta1.VerdictPassed, &metav1.Time{Time: at("00:10:00")}
+	passed.Status.Workers.Desired, passed.Status.Steps = 1, plan.Steps(&passed.Spec)
+	passed.Status.Steps[0].State, passed.Status.Steps[0].WorkersReporting = v1beta1.StepComplete, 1
+	passed.Status.Steps[0].Result = &v1beta1.StepResult{ResponseTime: &v1beta1.Latency{P99: of(time.Millisecond)}}
+	return passed
+}
+
 // A LoadTest is compared with the last that passed, if it can be; else it has no threshold on a
 // difference, and says why.
 func TestLoadTestOfASchedule(t *testing.T) {
@@ -23,11 +33,7 @@ func TestLoadTestOfASchedule(t *testing.T) {
 		s.Spec.Template.Spec.Ladder = &v1beta1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}}
 		s.Spec.Template.Spec.Thresholds = []v1beta1.Threshold{relative, absolute}
 	}
-	passed := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "before"}, Spec: *nightly(template).Spec.Template.Spec.DeepCopy()}
-	passed.Status.Verdict, passed.Status.CompletionTime = v1beta1.VerdictPassed, &metav1.Time{Time: at("00:10:00")}
-	passed.Status.Workers.Desired, passed.Status.Steps = 1, plan.Steps(&passed.Spec)
-	passed.Status.Steps[0].State, passed.Status.Steps[0].WorkersReporting = v1beta1.StepComplete, 1
-	passed.Status.Steps[0].Result = &v1beta1.StepResult{}
+	passed := passedWith(&nightly(template).Spec.Template.Spec)
 	other := passed.DeepCopy()
 	other.Status.Steps = nil
 	for name, tc := range map[string]struct {
@@ -57,7 +63,7 @@ func TestLoadTestOfASchedule(t *testing.T) {
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1beta1.GroupVersion.String(), Kind: "LoadTestSchedule", Name: "nightly", UID: "u", Controller: &yes}},
 		}}
 		want.Spec.Baseline, want.Spec.Thresholds = tc.baseline, tc.thresholds
-		got := decision.Run(s, "nightly-1", "it is time", tc.passed)
+		got := decision.Run(s, "nightly-1", "it is time", decision.Earlier{Passed: tc.passed})
 		same.As(t, name, want, got)
 		got.Status.Verdict = v1beta1.VerdictPassed
 		failed, deleted, foreign := got.DeepCopy(), got.DeepCopy(), got.DeepCopy()
@@ -65,28 +71,6 @@ func TestLoadTestOfASchedule(t *testing.T) {
 		deleted.DeletionTimestamp.Time = at("00:10:00")
 		if !decision.IsBaseline(s, got) || decision.IsBaseline(s, failed) || decision.IsBaseline(s, deleted) || decision.IsBaseline(s, foreign) {
 			t.Errorf("%s: another than what has passed is a baseline", name)
-		}
-	}
-}
-
-func TestTheTrendOfTheLastThatFinishedIsRead(t *testing.T) {
-	runs := []decision.LoadTest{finished("a", "00:01:00", "00:02:00", "Passed"), finished("b", "00:03:00", "00:04:00", "Failed"), running("c", "00:05:00")}
-	known := func(name, completed string) *v1beta1.RunOfSchedule {
-		return &v1beta1.RunOfSchedule{Name: name, CompletionTime: &metav1.Time{Time: at(completed)}}
-	}
-	for want, all := range map[string][]*v1beta1.RunOfSchedule{
-		"b": {nil, known("a", "00:02:00"), known("x", "00:04:00"), {Name: "x"}},
-		"":  {known("b", "00:04:00"), {Name: "b"}, known("gone", "00:04:01")},
-	} {
-		for _, last := range all {
-			s := nightly(nil)
-			s.Status.LastFinished = last
-			if got := decision.Unread(s, runs); got != want {
-				t.Errorf("of %+v the trend is known, %q is read", last, got)
-			}
-			if got := decision.Unread(s, runs[2:]); got != "" {
-				t.Errorf("none has finished, %q is read", got)
-			}
 		}
 	}
 }

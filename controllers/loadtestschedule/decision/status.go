@@ -18,14 +18,6 @@ import (
 // The status has their names. Those that a person created for the schedule may be more.
 const maxActive = 100
 
-// Unread is the LoadTest whose trend the status does not have; empty: none.
-func Unread(s *v1beta1.LoadTestSchedule, runs []LoadTest) string {
-	if last := finishedSince(s.Status.LastFinished, runs); last != nil {
-		return last.Name
-	}
-	return ""
-}
-
 // finishedSince is the LoadTest that finished last, if that was after the one that is
 // known.
 func finishedSince(known *v1beta1.RunOfSchedule, runs []LoadTest) *LoadTest {
@@ -52,6 +44,7 @@ func (d *decision) describe() {
 			s.Active = append(s.Active, r.Name)
 		}
 	}
+	d.describeLevels()
 	d.describeLast()
 	if s.Summary.Schedule = strings.Join(d.triggers(), ", "); s.Summary.Schedule == "" {
 		s.Summary.Schedule = "by hand"
@@ -76,7 +69,10 @@ func (d *decision) describeLast() {
 	}
 	if r := finishedSince(s.LastFinished, d.seen.Runs); r != nil {
 		s.LastFinished = runOf(*r)
-		s.Summary.Verdict, s.Summary.Trend = string(r.Verdict), d.seen.Trend
+		s.Summary.Verdict, s.Summary.Trend = string(r.Verdict), ""
+		if m := d.seen.Measured[r.Name]; m != nil {
+			s.Summary.Trend = m.Trend
+		}
 		d.event("Finished", "LoadTest %s has finished: %s.", r.Name, r.Verdict)
 	}
 	s.LastPassed = nil

@@ -27,6 +27,8 @@ type Command struct {
 	Stdin io.Reader
 	// Stdout takes its standard output. Absent: a pipe, Process.Stdout.
 	Stdout io.Writer
+	// Stderr takes its standard error, which errors quote the end of. It may be nil.
+	Stderr io.Writer
 }
 
 // Anywhere is no particular core.
@@ -58,6 +60,9 @@ func Start(c Command) (*Process, error) {
 	p := &Process{name: filepath.Base(c.Path), cmd: exec.Command(c.Path, c.Args...), done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), c.Env...)
 	p.cmd.Stderr = &p.stderr
+	if c.Stderr != nil {
+		p.cmd.Stderr = io.MultiWriter(&p.stderr, c.Stderr)
+	}
 	// What a benchmark starts ends with it, even if it is killed.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var err error

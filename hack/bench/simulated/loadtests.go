@@ -3,6 +3,7 @@ package simulated
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -84,6 +85,36 @@ func finished(ctx context.Context, c client.Client, name, histogram string) erro
 		return fmt.Errorf("finish LoadTest %s: %w", name, err)
 	}
 	return nil
+}
+
+// Wait creates that many LoadTests that may not begin, and as many schedules, which are suspended,
+// each of that many bytes.
+func Wait(ctx context.Context, c client.Client, n, size int) error {
+	var group errgroup.Group
+	group.SetLimit(4)
+	for i := range n {
+		group.Go(func() error {
+			lt := &v1beta1.LoadTest{Spec: spec(1, 10*time.Second)}
+			lt.Namespace, lt.Name = Namespace, fmt.Sprintf("waiting-%04d", i)
+			const requests = 20
+			for r := range requests {
+				lt.Spec.Requests = append(lt.Spec.Requests, v1beta1.Request{
+					Name: fmt.Sprint("large-", r), HTTP: &v1beta1.HTTPRequest{Method: "POST", Body: strings.Repeat("x", size/requests)},
+				})
+			}
+			s := &v1beta1.LoadTestSchedule{Spec: v1beta1.LoadTestScheduleSpec{Suspend: true, Template: v1beta1.LoadTestTemplate{Spec: lt.Spec}}}
+			s.Namespace, s.Name = lt.Namespace, lt.Name
+			lt.Spec.Suspend = true
+			if err := c.Create(ctx, lt); err != nil {
+				return fmt.Errorf("create LoadTest %s: %w", lt.Name, err)
+			}
+			if err := c.Create(ctx, s); err != nil {
+				return fmt.Errorf("create LoadTestSchedule %s: %w", s.Name, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
 // histogramOf is a histogram of that many response times, as it stands in a status.

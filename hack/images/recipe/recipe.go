@@ -49,6 +49,7 @@ func All() []Image {
 		{Name: "argocd", Debian: argocd(), Optional: true},
 		{Name: "prometheus", Debian: prometheus(), Optional: true},
 		{Name: "minio", Go: &Go{Component: "minio", Binary: "minio"}, Optional: true},
+		{Name: "metrics-server", Go: &Go{Component: "metrics-server", Binary: "metrics-server"}, Optional: true},
 		{Name: "kustomize-controller", Go: &Go{Component: "flux", Binary: "kustomize-controller"}, Optional: true},
 	}
 }

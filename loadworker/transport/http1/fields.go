@@ -73,6 +73,9 @@ func (p *parser) field(line []byte, trailer bool) error {
 	}
 	// The lengths of the three names that matter tell nearly all others apart.
 	name, value := line[:colon], line[colon+1:]
+	if len(p.wanted) > 0 {
+		p.fields = transport.AppendField(p.fields, p.wanted, name, trim(value))
+	}
 	switch {
 	case colon == len("connection") && equalFold(name, "connection"):
 		p.connection(value)

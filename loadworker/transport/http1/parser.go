@@ -20,6 +20,7 @@ type responseReader struct {
 func (r *responseReader) begin(request *transport.Request) {
 	r.parser.body.Free() // to the budget that it was taken from
 	r.parser.body.Budget = request.Budget
+	r.parser.wanted = request.KeepFields
 	r.parser.begin(request.Method == http.MethodHead, request.Keep, request.KeepCookies)
 }
 
@@ -98,11 +99,13 @@ type parser struct {
 	body      transport.Body
 	cookies   []byte // the values of Set-Cookie fields, if they are kept
 	keepSet   bool   // Set-Cookie fields are kept
+	fields    []byte // those of wanted
+	wanted    []string
 }
 
 // begin prepares for a response. The memory of the last body is used again.
 func (p *parser) begin(head bool, keep int, cookies bool) {
-	*p = parser{head: head, keep: keep, body: p.body, cookies: p.cookies[:0], keepSet: cookies}
+	*p = parser{head: head, keep: keep, body: p.body, cookies: p.cookies[:0], keepSet: cookies, fields: p.fields[:0], wanted: p.wanted}
 	p.body.Begin(keep)
 }
 
@@ -111,7 +114,7 @@ func (p *parser) done() bool { return p.state == whole }
 
 // response returns what was read; its body is valid until the next begin, or until it is freed.
 func (p *parser) response() transport.Response {
-	return p.body.In(transport.Response{Status: p.status, Size: p.size, SetCookies: p.cookies})
+	return p.body.In(transport.Response{Status: p.status, Size: p.size, SetCookies: p.cookies, Fields: p.fields})
 }
 
 // reusable reports whether the connection may carry another request.

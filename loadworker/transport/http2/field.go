@@ -33,6 +33,9 @@ func (h *fields) add(f hpack.HeaderField) (problem string) {
 		return "a header field whose value has a control character, or a space at an end"
 	}
 	h.call.Add(f.Name, f.Value)
+	if len(h.wanted) > 0 {
+		h.kept = transport.AppendField(h.kept, h.wanted, f.Name, f.Value)
+	}
 	switch f.Name {
 	case "connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade":
 		return "a header field that is of the connection, as in HTTP/1.1"

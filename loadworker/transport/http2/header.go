@@ -49,6 +49,8 @@ type fields struct {
 	size      int
 	cookies   []byte
 	keep      bool // the cookies are kept
+	kept      []byte
+	wanted    []string // fields that are kept
 	call      grpc.Fields
 }
 
@@ -121,7 +123,7 @@ func (m *Mux) continuation(f frame, payload []byte) *violation {
 // part of what later ones mean.
 func (m *Mux) decode(id uint32, end bool, b []byte) *violation {
 	st, ok := m.find(id)
-	if ok && st.status == 0 && !st.keepCookies && !st.keepMessage && len(b) > 0 && bytes.Equal(b, m.same.bytes) {
+	if ok && st.status == 0 && !st.keepCookies && len(st.wanted) == 0 && !st.keepMessage && len(b) > 0 && bytes.Equal(b, m.same.bytes) {
 		m.into, m.problem = m.same.fields, ""
 		m.take(st, end)
 		return nil
@@ -129,6 +131,7 @@ func (m *Mux) decode(id uint32, end bool, b []byte) *violation {
 	m.into, m.problem = fields{keep: ok && st.keepCookies}, ""
 	if ok {
 		m.into.cookies, m.into.call.KeepMessage = st.cookies, st.keepMessage
+		m.into.kept, m.into.wanted = st.fields, st.wanted
 	}
 	_, err := m.decoder.Write(b)
 	if err == nil {
@@ -152,7 +155,7 @@ func (m *Mux) remember(b []byte) {
 	switch {
 	case len(b) > maxSame || changesTable(b):
 		m.same.bytes = m.same.bytes[:0]
-	case m.problem == "" && !m.into.keep && !m.into.call.KeepMessage && m.into.status >= 200:
+	case m.problem == "" && !m.into.keep && len(m.into.wanted) == 0 && !m.into.call.KeepMessage && m.into.status >= 200:
 		m.same.bytes = append(m.same.bytes[:0], b...)
 		m.same.fields = m.into
 		m.same.cookies = nil
@@ -230,6 +233,7 @@ func (m *Mux) take(st *Stream, end bool) {
 	if h.status >= 200 {
 		m.idle = 0
 		st.status, st.hasLength, st.length, st.cookies = h.status, h.hasLength, h.length, h.cookies
+		st.fields = h.kept
 	}
 	if st.isCall && st.status != 0 {
 		if err := st.takeCall(h, trailers, end); err != nil {

@@ -171,17 +171,17 @@ const everything = 1 << 20
 func TestAResponseIsReadInAnyPieces(t *testing.T) {
 	for size := range 40 {
 		c, s := ready(t)
-		st := c.send(&transport.Request{Method: "GET", Path: []byte("/a"), Keep: 7, KeepCookies: true})
-		s.headers(1, false, ":status", "103", "link", "x")
-		s.headers(1, false, ":status", "200", "content-length", "10", "set-cookie", "a=b", "set-cookie", "c=d")
+		st := c.send(&transport.Request{Method: "GET", Path: []byte("/a"), Keep: 7, KeepCookies: true, KeepFields: []string{"Location"}})
+		s.headers(1, false, ":status", "103", "link", "x", "location", "/no")
+		s.headers(1, false, ":status", "200", "content-length", "10", "set-cookie", "a=b", "set-cookie", "c=d", "location", "/a", "location", "/b")
 		s.must(s.WriteDataPadded(1, false, []byte("abcde"), make([]byte, 9)))
 		s.must(s.WriteData(1, false, []byte("fghij")))
 		s.headers(1, true, "checksum", "1")
 		s.must(s.WritePing(false, [8]byte{'1', '2', '3', '4', '5', '6', '7', '8'}))
 		must.Succeed(t, c.feed(s.take(), size+1))
 		r := st.Response()
-		if c.outcome(st) != "200" || r.Size != 10 || string(r.Body) != "abcdefg" || string(r.SetCookies) != "a=b\nc=d" {
-			t.Errorf("pieces of %d: %s, %d bytes, %q, %q", size+1, c.outcome(st), r.Size, r.Body, r.SetCookies)
+		if c.outcome(st) != "200" || r.Size != 10 || string(r.Body) != "abcdefg" || string(r.SetCookies) != "a=b\nc=d" || string(r.Fields) != "Location:/a\nLocation:/b\n" {
+			t.Errorf("pieces of %d: %s, %d bytes, %q, %q, %q", size+1, c.outcome(st), r.Size, r.Body, r.SetCookies, r.Fields)
 		}
 		if got := fmt.Sprint(frames(t, c.sent())); got != "[HEADERS 1 PING 0 true 12345678]" {
 			t.Errorf("pieces of %d: sent %s", size+1, got)

@@ -29,6 +29,8 @@ type response struct {
 	header    int   // bytes of header fields that came
 	kept      transport.Body
 	cookies   []byte
+	fields    []byte
+	wanted    []string // of the request
 
 	isCall bool
 	call   grpc.Call // if it is one
@@ -40,7 +42,7 @@ func (st *Stream) begin(r *transport.Request) {
 	st.id, st.body, st.waiting = 0, nil, nil
 	st.response = response{
 		head: r.Method == http.MethodHead, keepCookies: r.KeepCookies, keepMessage: r.KeepMessage,
-		kept: st.kept, cookies: st.cookies[:0], isCall: r.Call, call: grpc.Call{May: r.Replies},
+		kept: st.kept, cookies: st.cookies[:0], fields: st.fields[:0], wanted: r.KeepFields, isCall: r.Call, call: grpc.Call{May: r.Replies},
 	}
 	st.kept.Budget = r.Budget
 	st.kept.Begin(r.Keep)
@@ -49,7 +51,7 @@ func (st *Stream) begin(r *transport.Request) {
 // Response is the response of a stream that ended without an error. Its body is valid until
 // the stream is used again, or until it is freed.
 func (st *Stream) Response() transport.Response {
-	r := transport.Response{Status: st.status, Size: st.size, SetCookies: st.cookies}
+	r := transport.Response{Status: st.status, Size: st.size, SetCookies: st.cookies, Fields: st.fields}
 	if st.isCall {
 		r.Status, r.Size, r.Replies = st.call.Status(), st.call.Size(), st.call.Replies()
 		r.Message = st.call.Message()

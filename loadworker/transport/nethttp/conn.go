@@ -65,6 +65,11 @@ func (c *conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 			out.SetCookies = transport.AppendCookie(out.SetCookies, []byte(value))
 		}
 	}
+	for _, name := range r.KeepFields {
+		for _, value := range response.Header[name] {
+			out.Fields = transport.AppendField(out.Fields, r.KeepFields, name, value)
+		}
+	}
 	c.kept.Free() // to the budget that it was taken from
 	c.kept.Budget = r.Budget
 	out.Size, err = c.read(response.Body, r.Keep)

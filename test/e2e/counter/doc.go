@@ -9,6 +9,9 @@
 //	                                a second without a request ends a burst
 //	       GET /NAME/stored         {"stored": 240}
 //	       POST /NAME/echo          sends back the body, and the header X-Echo
+//	       GET /NAME/page          counts under NAME-page; a form with a token, a cookie, a header
+//	       POST /NAME/login        counts under NAME-login; takes them, and redirects to NAME/home
+//	       GET /NAME/home          counts under NAME-home; refuses who has not logged in
 //	       any call of gRPC         counts under the NAME in its metadata, name, and then
 //	                                replies with an empty message
 //	:8443  the same over TLS, with a certificate for example.com

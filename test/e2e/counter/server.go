@@ -163,12 +163,7 @@ func (t *target) now() (mode, <-chan struct{}) {
 func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	came := time.Now()
 	name, call := named(r)
-	if name, ok := strings.CutSuffix(name, "/stored"); ok {
-		t.tellStored(w, name)
-		return
-	}
-	if strings.HasSuffix(name, "/echo") {
-		echo(w, r)
+	if t.servePart(w, r, name) {
 		return
 	}
 	if !nameFormat.MatchString(name) {
@@ -207,6 +202,22 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case m == wrongly:
 		w.WriteHeader(http.StatusInternalServerError)
 	}
+}
+
+// servePart answers what is below a name; false: the path is a name, or none.
+func (t *target) servePart(w http.ResponseWriter, r *http.Request, path string) bool {
+	name, part, _ := strings.Cut(path, "/")
+	switch part {
+	case "stored":
+		t.tellStored(w, name)
+	case "echo":
+		echo(w, r)
+	case "page", "login", "home":
+		site{&t.counts}.serve(w, r, name, part)
+	default:
+		return false
+	}
+	return true
 }
 
 // store stores a request so many times, at most 10. Nothing is acknowledged that is not stored.

@@ -28,6 +28,7 @@ var judgementChecks = []judgementCheck{
 	{"loss", checkLoss},
 	{"drivers", checkDrivers},
 	{"journey", checkJourney},
+	{"login", checkLogin},
 	{"in repetitions", checkInRepetitions},
 	{"traces", checkTraces},
 }

@@ -21,8 +21,10 @@ type rendered struct {
 	// Text is what is visible of the page; Broken what a script of a stranger left
 	// behind.
 	Text, Broken string
-	Attention    []string
-	Tables       []renderedTable
+	// Prose is the text without the plots and the manifest.
+	Prose     string
+	Attention []string
+	Tables    []renderedTable
 	// Bars are the widths in pixels of the segments of each row of outcomes.
 	Bars [][]float64
 	// Marks are how many marks each visible plot shows, Rules where its rule stands, and
@@ -35,6 +37,12 @@ type rendered struct {
 		Paths  int
 		Hidden bool
 	}
+	// Folded are the sections that are folded, Dangling the links that lead to none. Alive says
+	// that the page's own script ran.
+	Folded, Dangling []string
+	// Twice are ids that more than one element has.
+	Twice []string
+	Alive bool
 	// Foreign are elements and attributes that a page may not have.
 	Foreign  []string
 	Unnamed  []string
@@ -55,10 +63,16 @@ function text(e) { return e ? e.innerText.trim() : "" }
 function probe(frame) {
   const d = frame.contentDocument, w = frame.contentWindow, all = s => [...d.querySelectorAll(s)];
   const shown = e => e.getBoundingClientRect().width > 0;
+  const folded = all("details").map(e => e.open ? "" : text(e.querySelector("summary")));
+  for (const e of all("details")) e.open = true;
+  const inPage = e => (e.getAttribute("href") || "").startsWith("#");
   const middle = e => { const r = e.getBoundingClientRect(); return r.x + r.width / 2 };
   return {
     verdict: text(d.querySelector("#verdict .word")), sentence: text(d.querySelector("#verdict .why")),
     text: d.body.innerText, broken: String(w.broken === undefined ? "" : w.broken),
+    folded, dangling: all("a").map(a => a.getAttribute("href")).filter(h => !d.querySelector("h2" + h)),
+    twice: all("[id]").map(e => e.id).filter((id, n, ids) => ids.indexOf(id) !== n),
+    alive: !!d.querySelector("div.tip"),
     attention: all(".attention li").map(text),
     tables: all(".scroll").map(s => ({
       name: s.getAttribute("aria-label") || s.getAttribute("aria-labelledby"),
@@ -70,10 +84,11 @@ function probe(frame) {
       label: p.getAttribute("aria-label"), marks: [...p.querySelectorAll(".mark")].map(middle), rules: [...p.querySelectorAll("line.rule")].map(middle),
       width: p.getBoundingClientRect().width, paths: p.querySelectorAll(".curve").length, hidden: !shown(p),
     })),
-    foreign: all("script, img, iframe, object, embed, link, base, form, a, foreignObject, animate, set").map(e => e.outerHTML.slice(0, 80)).concat(
-      all("*").flatMap(e => [...e.attributes].filter(a => /^on|^(xlink:)?href$|^src$|^formaction$/i.test(a.name)).map(a => e.tagName + " " + a.name))),
+    foreign: all("script, img, iframe, object, embed, link, base, form, a, foreignObject, animate, set").filter(e => !inPage(e) && e !== d.querySelector("body > main + script")).map(e => e.outerHTML.slice(0, 80)).concat(
+      all("*").flatMap(e => [...e.attributes].filter(a => !inPage(e) && /^on|^(xlink:)?href$|^src$|^formaction$/i.test(a.name)).map(a => e.tagName + " " + a.name))),
     unnamed: all("figure svg:not([aria-label]), figure svg:not([role=img]), th:not([scope]), svg:not([aria-label]):not([aria-hidden]), .scroll:not([aria-label]):not([aria-labelledby])").map(e => e.outerHTML.slice(0, 80)),
     overflow: d.documentElement.scrollWidth - d.documentElement.clientWidth,
+    prose: (all("pre, svg, .plot").forEach(e => e.remove()), d.body.innerText),
     paper: w.getComputedStyle(d.body).backgroundColor,
   };
 }

@@ -2,7 +2,6 @@ package html
 
 import (
 	"bytes"
-	"html/template"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +21,9 @@ type Compared struct {
 	Table [][]string
 	// Requests is the same of each request; nil: no test sent several.
 	Requests [][]string
-	Note     string
+	// Tones are the classes of the cells of both: good, bad or none.
+	Tones, RequestTones [][]string
+	Note                string
 	// Warnings are sentences of what a reader has to know.
 	Warnings []string
 }
@@ -48,15 +49,18 @@ func Compare(c Compared) ([]byte, error) {
 func comparisonOf(c Compared) *comparison {
 	v := &comparison{
 		Title: strings.Join(c.Names, ", "), Attention: c.Warnings, Figures: overlays(c),
-		Table: table{Title: "Figures by step", Note: c.Note, Heads: c.Table[0], Words: 1, Rows: c.Table[1:]},
+		Table: table{Title: "Figures by step", Note: c.Note, Heads: c.Table[0], Words: 1, Rows: c.Table[1:], Tones: below(c.Tones)},
 		Tests: tests(c),
 	}
 	if c.Requests != nil {
-		v.Requests = table{Title: "Figures by request and step", Note: c.Note, Heads: c.Requests[0], Words: 1, Rows: c.Requests[1:]}
+		v.Requests = table{Title: "Figures by request and step", Heads: c.Requests[0], Words: 1, Rows: c.Requests[1:], Tones: below(c.RequestTones)}
 	}
-	v.Head = head{v.Title, template.CSS(style)}
+	v.Head = headOf(v.Title)
 	return v
 }
+
+// below are the rows below the head.
+func below(rows [][]string) [][]string { return rows[min(1, len(rows)):] }
 
 func tests(c Compared) table {
 	t := table{Title: "The tests", Heads: []string{"test", "verdict", "started", "why"}, Words: 4}

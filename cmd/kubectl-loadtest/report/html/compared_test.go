@@ -42,6 +42,7 @@ func TestTestsSideBySideInABrowser(t *testing.T) {
 		sound(t, name+", phone", phone[name])
 		rowsAre(t, wide[name], "Figures by step", rows[1:])
 	}
+	eachSentenceOnce(t, "ladders", wide["ladders"].Prose)
 	for name, want := range map[string]int{"ladders": 2, "hostile": 5} {
 		if len(wide[name].Plots) != 4 {
 			t.Fatalf("%s: %d drawings, want two of two shapes", name, len(wide[name].Plots))

@@ -240,17 +240,20 @@ func inText(d *metav1.Duration) (seconds float64, said string) {
 
 func rateAxis(values []float64) plot.Axis {
 	scale, ticks := plot.Bounds(values)
-	axis := plot.Axis{Title: "requests per second", Scale: scale}
+	axis := plot.Axis{Title: "requests per second", Scale: scale, Write: writtenRate}
 	for _, v := range ticks {
 		axis.Ticks = append(axis.Ticks, plot.Tick{At: v, Label: compact(v)})
 	}
 	return axis
 }
 
+// writtenRate is a rate or a number of requests in three digits or so.
+func writtenRate(v float64) string { return text.Decimal(fmt.Sprintf("%.1f", v)) }
+
 // timeAxis is of seconds, and shows them in the unit that fits.
 func timeAxis(values []float64) plot.Axis {
 	scale, ticks := plot.Bounds(values)
-	axis := plot.Axis{Title: "response time", Scale: scale}
+	axis := plot.Axis{Title: "response time", Scale: scale, Write: spacedSeconds}
 	for _, v := range ticks {
 		axis.Ticks = append(axis.Ticks, plot.Tick{At: v, Label: spaced(time.Duration(v * float64(time.Second)).Round(time.Nanosecond))})
 	}

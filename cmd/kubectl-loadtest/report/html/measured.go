@@ -82,11 +82,12 @@ func audits(lt *v1beta1.LoadTest) table {
 }
 
 // stored are the audits of what the target reports of itself.
-func stored(list []v1beta1.AuditStatus) table {
+func stored(s *v1beta1.LoadTestStatus) table {
 	t := table{Title: "Audits", Note: "What the target stored, against what it acknowledged.", Words: 3,
 		Heads: []string{"audit", "state", "result", "before", "after", "change", "acknowledged", "unknown"}}
-	for _, a := range list {
-		t.Rows = append(t.Rows, []string{a.Name, string(a.State), a.Message, optional(a.Before), optional(a.After), optional(a.Change),
+	results := report.AuditResults(s)
+	for i, a := range s.Audits {
+		t.Rows = append(t.Rows, []string{a.Name, string(a.State), results[i], optional(a.Before), optional(a.After), optional(a.Change),
 			count(a.Acknowledged), optional(a.Unknown)})
 	}
 	return t
@@ -115,25 +116,6 @@ func types(list []v1beta1.StepStatus) table {
 	return t
 }
 
-// requests are the results of each request, the failing ones marked.
-func requests(list []v1beta1.StepStatus) table {
-	t := table{Title: "By request", Words: 3, Heads: append([]string{"step"}, report.RequestHeads...)}
-	var omitted []string
-	for _, step := range measured(list) {
-		for i, row := range report.Requests(step.Result) {
-			of := &step.Result.Requests[i]
-			row[2] = count(of.Sent)
-			t.Rows = append(t.Rows, append([]string{report.Title(step)}, row...))
-			t.Marked = append(t.Marked, of.Failed > 0)
-		}
-		if text := report.Omitted(step.Result); text != "" {
-			omitted = append(omitted, "Step "+step.Name+": "+text)
-		}
-	}
-	t.Note = strings.Join(omitted, " ")
-	return t
-}
-
 func journeys(list []v1beta1.StepStatus) table {
 	t := table{Title: "Journeys", Note: "Times of completed journeys, from when the first request was due.", Words: 2,
 		Heads: append([]string{"step"}, report.JourneyHeads...)}
@@ -150,16 +132,6 @@ func codes(list []v1beta1.StepStatus) table {
 	for _, step := range measured(list) {
 		if text := report.StatusCodes(&step.Result.Counts); text != "" {
 			t.Rows = append(t.Rows, []string{report.Title(step), text})
-		}
-	}
-	return t
-}
-
-func samples(list []v1beta1.StepStatus) table {
-	t := table{Title: "First errors", Note: "One for each request and class of failure.", Words: 4, Heads: []string{"step", "request", "outcome", "message"}}
-	for _, step := range measured(list) {
-		for _, e := range report.Samples(step.Result) {
-			t.Rows = append(t.Rows, []string{report.Title(step), e.Request, e.Outcome, e.Message})
 		}
 	}
 	return t
@@ -188,11 +160,11 @@ func sides(lt *v1beta1.LoadTest) table {
 
 func generator(list []v1beta1.StepStatus) table {
 	t := table{Title: "Generator", Note: "How the load generator itself did. Thresholds are judged with and without its own delay.", Words: 2,
-		Heads: []string{"step", "state", "sent late p99", "sent late max", "read late p99", "throttled", "waited for CPU", "connections"}}
+		Heads: []string{"step", "state", "sent late p99", "sent late max", "read late p99", "throttled", "waited for CPU", "connections", "requests on them again"}}
 	for _, step := range measured(list) {
 		if g := step.Result.Generator; g != nil {
 			t.Rows = append(t.Rows, []string{report.Title(step), report.Healthy(g), duration(g.SendLatenessP99), duration(g.SendLatenessMax),
-				duration(g.ReadLatenessP99), known(g.CPUThrottled), known(g.RunQueueWait), count(g.ConnectionsOpened)})
+				duration(g.ReadLatenessP99), known(g.CPUThrottled), known(g.RunQueueWait), count(g.ConnectionsOpened), count(g.ConnectionsReused)})
 		}
 	}
 	return t

@@ -2,6 +2,7 @@ package html
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -20,9 +21,10 @@ const mostMoments = 800
 // moment is what happened in a part of a step, per second, and its response times in
 // seconds; 0: too few to tell.
 type moment struct {
-	at, seconds       float64
-	due, good, failed float64
-	p50, p95, p99     float64
+	at, seconds   float64
+	due, sent     float64
+	good, failed  float64
+	p50, p95, p99 float64
 }
 
 // timeline is the moments of a step, in seconds since the first step began.
@@ -33,16 +35,21 @@ type timeline struct {
 	moments  []moment
 }
 
-// overTime draws rates and response times of the steps whose series there are.
-func overTime(s *v1beta1.LoadTestStatus, archived []*archive.Step) []figure {
+// notRecorded is what a person looks for over time, and where there is something of it.
+const notRecorded = " How many users sent, and how many connections were open, is not recorded over time: the load of each step has its users, and the table of the generator how many connections it opened."
+
+// overTime draws rates and response times of the steps whose series there are, and says what a
+// point is.
+func overTime(s *v1beta1.LoadTestStatus, archived []*archive.Step) (list []figure, note string) {
 	all := timelines(s, archived)
 	if len(all) == 0 {
-		return nil
+		return nil, ""
 	}
-	note := coarsen(all)
+	note = coarsen(all) + notRecorded
 	x, spans := timeAxisOf(all)
-	list := []figure{ratesOverTime(all, x, spans, note), timesOverTime(all, x, spans, note)}
-	return append(list, outstandingOverTime(all, x, spans)...)
+	list = []figure{ratesOverTime(all, x, spans), timesOverTime(all, x, spans)}
+	list = append(list, outstandingOverTime(all, x, spans)...)
+	return append(list, usageOverTime(all, x, spans)...), note
 }
 
 // timelines are those of the steps of which there is a series, in order.
@@ -94,7 +101,7 @@ func moments(step *v1beta1.StepStatus, s *archive.Series, from float64) []moment
 		}
 		list = append(list, moment{
 			at: from + float64(i)*width + seconds/2, seconds: seconds,
-			due: float64(p.Due) / seconds, good: float64(p.Outcomes[measure.Success.String()]) / seconds, failed: float64(max(0, ended-p.Expected)) / seconds,
+			due: float64(p.Due) / seconds, sent: float64(p.Sent) / seconds, good: float64(p.Outcomes[measure.Success.String()]) / seconds, failed: float64(max(0, ended-p.Expected)) / seconds,
 			p50: inSeconds(p.P50), p95: inSeconds(p.P95), p99: inSeconds(p.P99),
 		})
 	}
@@ -142,10 +149,10 @@ func joined(list []moment, n int) []moment {
 		var m moment
 		for _, p := range part {
 			m.seconds += p.seconds
-			m.due, m.good, m.failed = m.due+p.due*p.seconds, m.good+p.good*p.seconds, m.failed+p.failed*p.seconds
+			m.due, m.sent, m.good, m.failed = m.due+p.due*p.seconds, m.sent+p.sent*p.seconds, m.good+p.good*p.seconds, m.failed+p.failed*p.seconds
 			m.p50, m.p95, m.p99 = max(m.p50, p.p50), max(m.p95, p.p95), max(m.p99, p.p99)
 		}
-		m.due, m.good, m.failed = m.due/m.seconds, m.good/m.seconds, m.failed/m.seconds
+		m.due, m.sent, m.good, m.failed = m.due/m.seconds, m.sent/m.seconds, m.good/m.seconds, m.failed/m.seconds
 		m.at = part[0].at - part[0].seconds/2 + m.seconds/2
 		wide = append(wide, m)
 	}
@@ -168,30 +175,45 @@ func timeAxisOf(all []timeline) (plot.Axis, []plot.Span) {
 	return axis, spans
 }
 
-func ratesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) figure {
+func ratesOverTime(all []timeline, x plot.Axis, spans []plot.Span) figure {
 	var values []float64
 	var lines []plot.Line
 	for _, of := range []struct {
 		label, class string
 		value        func(*moment) float64
-		always       bool
+		drawn        func(*moment) bool // if any moment is so
 	}{
-		{"due", "faint", func(m *moment) float64 { return m.due }, true},
-		{"goodput", "main", func(m *moment) float64 { return m.good }, true},
-		{"failed", "bad", func(m *moment) float64 { return m.failed }, false},
+		{"due", "faint", func(m *moment) float64 { return m.due }, func(*moment) bool { return true }},
+		{"sent", "soft", func(m *moment) float64 { return m.sent }, isSentOtherwise},
+		{"goodput", "main", func(m *moment) float64 { return m.good }, func(*moment) bool { return true }},
+		{"failed", "bad", func(m *moment) float64 { return m.failed }, func(m *moment) bool { return m.failed > 0 }},
 	} {
 		some, seen := linesOf(all, of.label, of.class, func(m *moment) (float64, bool) { return of.value(m), true })
-		if of.always || slices.Max(append(seen, 0)) > 0 {
+		if anyMoment(all, of.drawn) {
 			lines, values = append(lines, some...), append(values, seen...)
 		}
 	}
 	y := rateAxis([]float64{slices.Max(values)}) // linear: a second without a response stands at 0
-	return drawn("Rate over time", "Requests due, successes, and failures when they were known. "+note,
+	return drawn("Rate over time", "Requests that were due, or arrived, those sent where they are others, successes, and failures when they were known.",
 		"Requests due, successes and failures per second over time. The table beside it has least, median and most of each step.",
 		plot.Figure{X: x, Y: y, Lines: lines, Spans: spans})
 }
 
-func timesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) figure {
+// isSentOtherwise says whether others were sent in a moment than were due: more than a 50th of
+// them, and more than the few that are due in one point and sent in the next.
+func isSentOtherwise(m *moment) bool {
+	const few = 2
+	return math.Abs(m.sent-m.due)*m.seconds > max(few, m.due*m.seconds/50)
+}
+
+func anyMoment(all []timeline, is func(*moment) bool) bool {
+	return slices.ContainsFunc(all, func(l timeline) bool {
+		return slices.ContainsFunc(l.moments, func(m moment) bool { return is(&m) })
+	})
+}
+
+func timesOverTime(all []timeline, x plot.Axis, spans []plot.Span) figure {
+	note := "Of the requests that ended in each point, within 3 %."
 	var values []float64
 	var lines []plot.Line
 	for _, of := range []struct {
@@ -208,7 +230,7 @@ func timesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) 
 	if slices.ContainsFunc(all, func(l timeline) bool { return delayIsVisible(l.step) }) {
 		note += " It includes the generator's own delay."
 	}
-	return drawn("Response time over time", "Of the requests that ended in each point, within 3 %. "+note,
+	return drawn("Response time over time", note,
 		"The 50th, 95th and 99th percentile of response time over time. The table beside it has median and highest of each step.",
 		plot.Figure{X: x, Y: timeAxis(values), Lines: lines, Spans: spans})
 }

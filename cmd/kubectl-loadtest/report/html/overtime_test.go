@@ -57,6 +57,17 @@ func TestPointsAreShownPerSecond(t *testing.T) {
 	}
 }
 
+// What was sent is drawn where it is not what was due, beyond what falls into the next point.
+func TestSentIsDrawnWhereItIsNotWhatWasDue(t *testing.T) {
+	for unsent, want := range map[int64]bool{0: false, 2: false, 3: true, 40: true} {
+		lt, step := short(t)
+		step.Series.Points[0].Sent -= unsent
+		if got := strings.Contains(page(t, lt, step), `data-name="sent"`); got != want {
+			t.Errorf("%d of 100 were not sent: a line of what was sent is drawn: %t", unsent, got)
+		}
+	}
+}
+
 func TestResultsOfAnotherStepAreNotDrawn(t *testing.T) {
 	lt, step := short(t)
 	plain := page(t, lt)
@@ -167,5 +178,35 @@ func TestManyPointsAreJoined(t *testing.T) {
 	}
 	if want := "It shows the highest response time of its 48 parts."; !strings.Contains(got, want) {
 		t.Errorf("the page does not say %q", want)
+	}
+}
+
+// What the containers used is drawn on the time axis of the steps, beside their limits, each
+// labelled once.
+func TestUsageOverTime(t *testing.T) {
+	lt, step := short(t)
+	if got := page(t, lt, step); strings.Contains(got, "CPU of the target over time") {
+		t.Error("without readings there is a figure of them")
+	}
+	step.Usage = []archive.Usage{
+		{Container: "app<b>", CPULimitMillis: 500, Points: []archive.UsagePoint{{FromMillis: 0, ToMillis: 1000, CPUMillis: 250}, {FromMillis: 1000, ToMillis: 2000, CPUMillis: 500}}},
+		{Container: "proxy", Points: []archive.UsagePoint{{ToMillis: 1000, CPUMillis: 30}}},
+		{Container: "none"},
+	}
+	got := page(t, lt, step)
+	for _, want := range []string{"CPU of the target over time", ">app&lt;b&gt;<", ">limit of app&lt;b&gt;<", ">proxy<"} {
+		if n := strings.Count(got, want); n == 0 {
+			t.Errorf("the page does not have %s", want)
+		}
+	}
+	if strings.Contains(got, "app<b>") || strings.Contains(got, ">limit of proxy<") || strings.Contains(got, ">none<") {
+		t.Error("the page has markup of a name, a limit that there is not, or a container without readings")
+	}
+	many := make([]archive.UsagePoint, archive.MaxUsagePoints)
+	for i := range 4 {
+		step.Usage = append(step.Usage[:i:i], archive.Usage{Container: "app", Points: many})
+	}
+	if size, few := len(page(t, lt, step)), len(got); size > few+100_000 {
+		t.Errorf("960 points take %d bytes", size-few)
 	}
 }

@@ -3,12 +3,15 @@ package html
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"embed"
+	"encoding/base64"
 	"html/template"
 	"slices"
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/links"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
@@ -20,14 +23,25 @@ var (
 	sources embed.FS
 	//go:embed page.css
 	style string
+	//go:embed plots.js
+	script string
 )
 
 var templates = template.Must(template.Must(template.New("").Funcs(template.FuncMap{"tone": tone}).ParseFS(sources, "*.html")).Parse(plot.Markup))
 
 // head is the head of every page.
 type head struct {
-	Title string
-	Style template.CSS
+	Title  string
+	Style  template.CSS
+	Script template.JS
+	// Policy lets this script run and no other.
+	Policy string
+}
+
+func headOf(title string) head {
+	sum := sha256.Sum256([]byte(script))
+	return head{title, template.CSS(style), template.JS(script), "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"}
 }
 
 // view is what the template shows.
@@ -37,6 +51,7 @@ type view struct {
 	State, Sentence string
 	Worst           string
 	Facts           []report.Fact
+	Contents        []entry
 	Keys            []key
 	Attention       []report.Notice
 	Environment     []report.Fact
@@ -46,14 +61,19 @@ type view struct {
 	Quantiles       table
 	Expected        table
 	OverTime        []figure
+	OverTimeNote    string
 	Seconds         table
 	Outcomes        []outcome
 	Failures        table
 	Thresholds      []threshold
 	ThresholdNote   string
-	Tables          []table
+	Requests        group
+	Errors          group
+	Groups          []group
 	Conditions      table
 	Manifest        string
+	// Links lead to what else is known of the run.
+	Links []links.Link
 }
 
 // key is a figure that is read first.
@@ -71,6 +91,18 @@ type table struct {
 	Marked []bool
 	// Links are where the first cell of each row leads to; nil: nowhere.
 	Links []string
+	// Tones are the classes of cells; nil: none has any.
+	Tones [][]string
+	// traced are the addresses of traces, by the cells that have their ids; nil: there are none.
+	traced map[string]string
+}
+
+// Tone is the class of a cell, behind a space; "": none.
+func (t table) Tone(row, column int) string {
+	if row >= len(t.Tones) || column >= len(t.Tones[row]) || t.Tones[row][column] == "" {
+		return ""
+	}
+	return " " + t.Tones[row][column]
 }
 
 // Link is where a row leads to; "": nowhere.
@@ -96,36 +128,102 @@ func (t table) Prose() int {
 // Report is the report of a LoadTest, with plots over time of the steps whose results
 // beyond their summary are given.
 func Report(lt *v1beta1.LoadTest, archived []*archive.Step) ([]byte, error) {
-	v, err := viewOf(lt, archived)
+	return Linked(nil)(lt, archived)
+}
+
+func linkedReport(lt *v1beta1.LoadTest, archived []*archive.Step, to *links.Templates) ([]byte, error) {
+	v, err := viewOf(lt, archived, Links{})
 	if err != nil {
 		return nil, err
 	}
+	v.link(lt, to)
 	var b bytes.Buffer
 	err = templates.ExecuteTemplate(&b, "page.html", v)
 	return b.Bytes(), err
 }
 
-func viewOf(lt *v1beta1.LoadTest, archived []*archive.Step) (*view, error) {
+func viewOf(lt *v1beta1.LoadTest, archived []*archive.Step, links Links) (*view, error) {
 	s := &lt.Status
 	text, err := manifest(lt)
 	if err != nil {
 		return nil, err
 	}
-	return &view{
-		Head:      head{lt.Name + ": " + state(s), template.CSS(style)},
+	v := &view{
+		Head:      headOf(lt.Name + ": " + state(s)),
 		Namespace: lt.Namespace, Name: lt.Name,
 		State: state(s), Worst: report.Worst(s), Sentence: report.Judgement(s),
 		Facts: facts(lt), Keys: keys(s), Attention: report.Attention(s), Environment: report.Environment(s),
 		Figures: ladder(s), Rungs: rungs(s),
 		Tails: tails(s.Steps, archived), Quantiles: quantiles("Response time by step", s.Steps, ofAll, ofAllWithout),
 		Expected: quantiles("Response time of expected responses", s.Steps, ofExpected, ofExpectedWithout),
-		OverTime: overTime(s, archived), Seconds: seconds(s, archived),
+		Seconds:  seconds(s, archived),
 		Outcomes: outcomes(s.Steps), Failures: failures(s.Steps),
 		Thresholds: thresholds(s), ThresholdNote: inParentheses(report.AnyObservedTwice(s.Thresholds)),
-		Tables:     []table{requests(s.Steps), course(s.Steps), sides(lt), stored(s.Audits), audits(lt), types(s.Steps), journeys(s.Steps), codes(s.Steps), samples(s.Steps), traces(s.Steps), tracesByRequest(s, archived), spread(lt), generator(s.Steps), handshakes(s.Steps)},
+		Requests: grouped("requests", "Requests", requests(s.Steps, links.Request), types(s.Steps), journeys(s.Steps), codes(s.Steps)),
+		Errors:   grouped("errors", "Errors", failed(s.Steps)),
+		Groups: []group{
+			grouped("sides", "Both targets", sides(lt)), grouped("audits", "Audits", stored(s), audits(lt)),
+			grouped("outstanding", "Outstanding requests and downtime", course(s.Steps)), grouped("spread", "Spread over repetitions", spread(lt)),
+			grouped("usage", "What the target used", usage(s), queries(s)),
+			grouped("traces", "Traces", traces(s.Steps), tracesByRequest(s, archived)),
+			grouped("generator", "Generator", generator(s.Steps), handshakes(s.Steps)),
+		},
 		Conditions: conditions(s),
 		Manifest:   text,
-	}, nil
+	}
+	v.OverTime, v.OverTimeNote = overTime(s, archived)
+	explainOnce(v.Figures, v.Tails)
+	v.Contents = contents(v)
+	return v, nil
+}
+
+// explainOnce leaves the legend of bands to the first figure that has any.
+func explainOnce(lists ...[]figure) {
+	explained := false
+	for _, list := range lists {
+		for i := range list {
+			list[i].Band, explained = list[i].Band && !explained, explained || list[i].Band
+		}
+	}
+}
+
+// group are tables under a heading, which leads to them.
+type group struct {
+	ID, Title string
+	Tables    []table
+}
+
+// grouped leaves out tables without a row.
+func grouped(id, title string, tables ...table) group {
+	return group{id, title, slices.DeleteFunc(tables, func(t table) bool { return len(t.Rows) == 0 })}
+}
+
+// entry is a line of the contents.
+type entry struct{ ID, Title string }
+
+// contents are the sections of a page that have something to say.
+func contents(v *view) (list []entry) {
+	add := func(some bool, id, title string) {
+		if some {
+			list = append(list, entry{id, title})
+		}
+	}
+	add(len(v.Attention) > 0, "attention", "Attention")
+	add(len(v.Environment) > 0, "environment", "Environment")
+	add(len(v.Thresholds) > 0, "thresholds", "Thresholds")
+	add(len(v.Rungs.Rows) > 0, "load", "Load")
+	for _, g := range []group{v.Requests, v.Errors} {
+		add(len(g.Tables) > 0, g.ID, g.Title)
+	}
+	add(len(v.Quantiles.Rows) > 0, "latency", "Latency")
+	add(len(v.OverTime) > 0, "overtime", "Over time")
+	add(len(v.Outcomes) > 0, "outcomes", "Outcomes")
+	for _, g := range v.Groups {
+		add(len(g.Tables) > 0, g.ID, g.Title)
+	}
+	add(len(v.Conditions.Rows) > 0, "conditions", "Conditions")
+	add(true, "manifest", "Manifest")
+	return list
 }
 
 // state is the verdict or, as long as there is none, where the run stands.
@@ -204,7 +302,7 @@ func keptFor(s *v1beta1.LoadTestStatus) string {
 }
 
 func thresholds(s *v1beta1.LoadTestStatus) []threshold {
-	list, messages := s.Thresholds, report.ThresholdMessages(s)
+	list, messages := s.Thresholds, report.ThresholdResults(s)
 	rows := make([]threshold, len(list))
 	for i := range list {
 		t := &list[i]

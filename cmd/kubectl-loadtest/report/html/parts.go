@@ -7,12 +7,16 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/links"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
 // Style is the style sheet of every page.
 func Style() string { return style }
+
+// Script shows values in the plots of a page, and zooms.
+func Script() string { return script }
 
 // Part is a section of a page that can stand in another one. It is empty where there is
 // nothing to say.
@@ -23,20 +27,29 @@ type Part struct {
 
 // reportParts and comparedParts are the sections of the pages, in their order.
 var (
-	reportParts   = []string{"verdict", "keys", "facts", "attention", "environment", "thresholds", "load", "latency", "overtime", "outcomes", "tables", "conditions", "manifest"}
-	comparedParts = []string{"warnings", "figures", "requests", "tests"}
+	reportParts   = []string{"verdict", "keys", "facts", "contents", "attention", "environment", "thresholds", "load", "requests", "errors", "latency", "overtime", "outcomes", "tables", "conditions", "manifest"}
+	comparedParts = []string{"warnings", "figures", "byrequest", "tests"}
 )
 
-// Parts are the sections of a report. Each step in the table of the steps leads to what
-// stepLink says of its index; nil: nowhere.
-func Parts(lt *v1beta1.LoadTest, archived []*archive.Step, stepLink func(index int) string) ([]Part, error) {
-	v, err := viewOf(lt, archived)
+// Links are where the rows of tables lead to: those of steps, by their index, and those of
+// requests, by the index of the step and their own in its result. Nil: nowhere.
+type Links struct {
+	Step    func(index int) string
+	Request func(step, index int) string
+	// Templates are where the run and its traces lead to.
+	Templates *links.Templates
+}
+
+// Parts are the sections of a report.
+func Parts(lt *v1beta1.LoadTest, archived []*archive.Step, to Links) ([]Part, error) {
+	v, err := viewOf(lt, archived, to)
 	if err != nil {
 		return nil, err
 	}
+	v.link(lt, to.Templates)
 	for i := range lt.Status.Steps {
-		if stepLink != nil && lt.Status.Steps[i].Result != nil {
-			v.Rungs.Links = append(v.Rungs.Links, stepLink(i))
+		if to.Step != nil && lt.Status.Steps[i].Result != nil {
+			v.Rungs.Links = append(v.Rungs.Links, to.Step(i))
 		}
 	}
 	return execute(reportParts, v)

@@ -27,6 +27,11 @@ func TestInABrowser(t *testing.T) {
 	}
 	rowsAre(t, wide["secure"], "TLS handshakes", [][]string{{"100 users", "1250", "1200", "2ms", "11ms", "1250", "30"}})
 	rowsAre(t, wide["passed"], "TLS handshakes", nil)
+	for name := range all {
+		if name != "long" && name != "hostile" { // whose texts are the same everywhere
+			eachSentenceOnce(t, name, wide[name].Prose)
+		}
+	}
 	phone := browse(t, pages, "390px", "--blink-settings=preferredColorScheme=0")
 	for name := range pages {
 		sound(t, name+", wide", wide[name])
@@ -37,11 +42,40 @@ func TestInABrowser(t *testing.T) {
 	}
 }
 
+// eachSentenceOnce holds that a page says nothing twice: no sentence of more than six words.
+func eachSentenceOnce(t *testing.T, name, prose string) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, line := range strings.FieldsFunc(prose, func(r rune) bool { return r == '\n' || r == '\t' }) {
+		for sentence := range strings.SplitSeq(line, ". ") {
+			sentence = strings.TrimRight(squeezed(sentence), ".")
+			if len(strings.Fields(sentence)) <= 6 {
+				continue
+			}
+			if seen[sentence] {
+				t.Errorf("%s: the page says twice: %q", name, sentence)
+			}
+			seen[sentence] = true
+		}
+	}
+}
+
 // sound is what holds for every page.
 func sound(t *testing.T, name string, page rendered) {
 	t.Helper()
 	if page.Broken != "" || len(page.Foreign) > 0 {
 		t.Errorf("%s: a foreign script ran (%q), or there are elements of a stranger: %q", name, page.Broken, page.Foreign)
+	}
+	if len(page.Dangling) > 0 || !page.Alive {
+		t.Errorf("%s: links lead to no section: %q; the page's own script runs: %t", name, page.Dangling, page.Alive)
+	}
+	if len(page.Twice) > 0 {
+		t.Errorf("%s: several elements have the id %q", name, page.Twice)
+	}
+	for _, section := range page.Folded {
+		if section != "Conditions" && section != "Manifest" {
+			t.Errorf("%s: %q is folded, or a section is not that should be", name, section)
+		}
 	}
 	if len(page.Unnamed) > 0 {
 		t.Errorf("%s: a screen reader has no name or scope for %q", name, page.Unnamed)
@@ -88,8 +122,10 @@ func showsTheStatus(t *testing.T, lt *v1beta1.LoadTest, page rendered) {
 	marksAre(t, s, page, slices.DeleteFunc(steps, func(s *v1beta1.StepStatus) bool { return s.Side == v1beta1.SideControl }))
 	rest := strings.Join(strings.Fields(page.Text), "")
 	for _, c := range s.Conditions {
-		if !strings.Contains(rest, strings.Join(strings.Fields(c.Message), "")) {
-			t.Errorf("condition %s is missing: %q", c.Type, c.Message)
+		for sentence := range strings.SplitSeq(c.Message, ". ") {
+			if !strings.Contains(rest, strings.Join(strings.Fields(sentence), "")) {
+				t.Errorf("condition %s is missing: %q", c.Type, sentence)
+			}
 		}
 	}
 }
@@ -109,7 +145,7 @@ func squeezed(text string) string { return strings.Join(strings.Fields(text), " 
 
 func thresholdRows(s *v1beta1.LoadTestStatus) [][]string {
 	var rows [][]string
-	messages := report.ThresholdMessages(s)
+	messages := report.ThresholdResults(s)
 	for i, t := range s.Thresholds {
 		name := t.Name
 		if t.Default {
@@ -164,8 +200,9 @@ func quantileRows(steps []*v1beta1.StepStatus, of func(*v1beta1.StepResult) (l, 
 
 func auditRows(s *v1beta1.LoadTestStatus) [][]string {
 	var rows [][]string
-	for _, a := range s.Audits {
-		rows = append(rows, []string{a.Name, string(a.State), a.Message, fmt.Sprint(*a.Before), fmt.Sprint(*a.After), fmt.Sprint(*a.Change),
+	results := report.AuditResults(s)
+	for i, a := range s.Audits {
+		rows = append(rows, []string{a.Name, string(a.State), results[i], fmt.Sprint(*a.Before), fmt.Sprint(*a.After), fmt.Sprint(*a.Change),
 			fmt.Sprint(a.Acknowledged), fmt.Sprint(*a.Unknown)})
 	}
 	return rows

@@ -211,7 +211,7 @@ func inParentheses(twice bool) string {
 	if !twice {
 		return ""
 	}
-	return strings.ToUpper(report.InParentheses[:1]) + report.InParentheses[1:] + "."
+	return "In parentheses: without the generator's delay." // of each table that has two
 }
 
 // ofAll and ofExpected are the response times of all requests that ended, and of expected

@@ -19,6 +19,7 @@ func Report(lt *v1beta1.LoadTest) string {
 	p.thresholds()
 	p.attention()
 	p.environment()
+	p.usage()
 	p.sides()
 	p.steps()
 	p.latency()
@@ -107,6 +108,22 @@ func (p *page) environment() {
 		rows = append(rows, []string{escape(f.Name), escape(f.Text)})
 	}
 	p.table("Environment", []string{"", ""}, 2, rows)
+}
+
+// usage has what the pods used, and what Prometheus answered.
+func (p *page) usage() {
+	for _, t := range []struct {
+		title string
+		heads []string
+		rows  [][]string
+	}{
+		{"Usage of the target's pods", report.UsageHeads, report.Usage(&p.lt.Status)}, {"Queries", report.QueryHeads, report.Queries(&p.lt.Status)},
+	} {
+		for _, row := range t.rows {
+			copy(row, escaped(row))
+		}
+		p.table(t.title, t.heads, 2, t.rows)
+	}
 }
 
 func (p *page) steps() {

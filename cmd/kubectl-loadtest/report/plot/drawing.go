@@ -48,8 +48,8 @@ type Band struct {
 	Label    Text
 }
 
-// Curve is a line's path, and what it is called.
-type Curve struct{ Class, Path, Name string }
+// Curve is a line's path, what it is called, and what is read when it is pointed at.
+type Curve struct{ Class, Path, Name, Title string }
 
 // Placed is a mark at its place.
 type Placed struct {

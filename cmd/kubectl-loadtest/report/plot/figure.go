@@ -3,6 +3,7 @@ package plot
 import (
 	"cmp"
 	"math"
+	"slices"
 )
 
 // Figure is a plot of lines over two axes.
@@ -19,6 +20,8 @@ type Axis struct {
 	Title string
 	Scale Scale
 	Ticks []Tick
+	// Write says a value with its unit; nil: the axis has none that are said.
+	Write func(float64) string
 }
 
 // Tick is a value that is labelled.
@@ -111,8 +114,8 @@ func (f *Figure) Draw() *Drawing {
 		Width: number(f.Width), Height: number(f.Height),
 		Left: number(left), Right: number(f.Width - f.right()), Top: number(top), Bottom: number(f.Height - bottom),
 		Depth:  number(f.Height - bottom - top),
-		XTitle: Text{X: number((left + f.Width - f.right()) / 2), Y: number(f.Height - 8), Text: f.X.Title},
-		YTitle: Text{X: number(2), Y: number(top - 18), Text: f.Y.Title},
+		XTitle: Text{X: number((left + f.Width - f.right()) / 2), Y: number(f.Height - 8), Text: f.X.Title + f.X.Scale.note()},
+		YTitle: Text{X: number(2), Y: number(top - 24), Text: f.Y.Title + f.Y.Scale.note()},
 		XScale: f.X.Scale.String(), YScale: f.Y.Scale.String(),
 	}
 	f.ticks(d)
@@ -126,13 +129,31 @@ func (f *Figure) Draw() *Drawing {
 		}
 	}
 	for _, l := range f.Lines {
-		d.Curves = append(d.Curves, Curve{Class: l.Class, Path: f.path(l.Points), Name: cmp.Or(l.Label, l.Name)})
+		d.Curves = append(d.Curves, Curve{Class: l.Class, Path: f.path(l.Points), Name: cmp.Or(l.Label, l.Name), Title: f.says(l)})
 		for _, m := range l.Marks {
 			d.Marks = append(d.Marks, Placed{Class: l.Class, Shape: m.Shape, X: number(f.x(m.X)), Y: number(f.y(m.Y)), Title: m.Title})
 		}
 	}
 	d.Labels = f.labels()
 	return d
+}
+
+// says is what is read of a line that is pointed at, without a script: its name, and its least
+// and greatest values.
+func (f *Figure) says(l Line) string {
+	if len(l.Points) == 0 || f.Y.Write == nil {
+		return ""
+	}
+	byValue := func(a, b Point) int { return cmp.Compare(a.Y, b.Y) }
+	least, most := f.Y.Write(slices.MinFunc(l.Points, byValue).Y), f.Y.Write(slices.MaxFunc(l.Points, byValue).Y)
+	said := cmp.Or(l.Label, l.Name)
+	if said != "" {
+		said += ": "
+	}
+	if least == most {
+		return said + least
+	}
+	return said + least + " to " + most
 }
 
 // ticks leaves out those of the X axis whose labels would touch.
@@ -154,7 +175,7 @@ func (f *Figure) ticks(d *Drawing) {
 // rule has its label above the plot, where no line is, on the side that has more room.
 func (f *Figure) rule(r Rule) Ruler {
 	x := f.x(r.At)
-	at := Ruler{X: number(x), Width: number(f.Width - f.right() - x), Label: Text{X: number(x), Y: number(top - 10), Text: r.Label, Anchor: "end"}}
+	at := Ruler{X: number(x), Width: number(f.Width - f.right() - x), Label: Text{X: number(x), Y: number(top - 8), Text: r.Label, Anchor: "end"}}
 	if x < f.Width/2 {
 		at.Label.Anchor = "start"
 	}

@@ -40,6 +40,14 @@ func (s Scale) At(v float64) float64 {
 	return min(max(at, 0), 1)
 }
 
+// note is what the title of an axis says of the scale.
+func (s Scale) note() string {
+	if s.kind == "log" {
+		return ", logarithmic"
+	}
+	return ""
+}
+
 // String is the scale for a script that reads values from places: what it is linear in, and
 // that at both ends, "log -3 1".
 func (s Scale) String() string {

@@ -53,6 +53,9 @@ func scheduleFacts(o *v1beta1.LoadTestSchedule) []report.Fact {
 	if trend := o.Status.Summary.Trend; trend != "" {
 		list = append(list, report.Fact{Name: "Last against its baseline", Text: trend})
 	}
+	if level := o.Status.Summary.Level; level != "" {
+		list = append(list, report.Fact{Name: "Latest change of a level", Text: level})
+	}
 	if o.Spec.Suspend {
 		list = append(list, report.Fact{Name: "Suspended", Text: "by spec.suspend: it starts nothing"})
 	}

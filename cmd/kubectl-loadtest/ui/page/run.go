@@ -27,11 +27,20 @@ type Shown struct {
 
 func (s *Shown) key() runs.Key { return runs.Key{Namespace: s.Test.Namespace, Name: s.Test.Name} }
 
-// Sections are the sections of the report of a run, with a link from each step to its page.
+// Sections are the sections of the report of a run, with links from each step and request to its
+// page.
 // They depend on nothing but the run and its results.
 func (s Site) Sections(lt *v1beta1.LoadTest, archived []*archive.Step) ([]Part, error) {
 	key := runs.Key{Namespace: lt.Namespace, Name: lt.Name}
-	sections, err := html.Parts(lt, archived, func(index int) string { return s.stepPath(key, index) })
+	return s.linked(lt, archived, html.Links{
+		Step:    func(index int) string { return s.stepPath(key, index) },
+		Request: func(step, index int) string { return s.requestPath(key, step, index) },
+	})
+}
+
+func (s Site) linked(lt *v1beta1.LoadTest, archived []*archive.Step, to html.Links) ([]Part, error) {
+	to.Templates = s.Links
+	sections, err := html.Parts(lt, archived, to)
 	if err != nil {
 		return nil, err
 	}
@@ -49,6 +58,7 @@ func (s Site) Run(shown *Shown, sections []Part) (*Page, error) {
 	finished := progress.Finished(lt)
 	if !finished {
 		p.Refresh = time.Second
+		p.Tick = func(now time.Time) (Part, error) { return part("clock", clockOf(lt, now)) }
 	}
 	before, err := parts(announced("troubles", shown.Troubles))
 	if err != nil {
@@ -89,6 +99,9 @@ func (s Site) actions(shown *Shown) []Link {
 		list = append(list, Link{"Run again…", s.path("again", key.Namespace, key.Name)})
 	}
 	list = append(list, Link{"The report as one file", s.path("run", key.Namespace, key.Name, "report.html")})
+	for _, l := range s.Links.Run(shown.Test, shown.Now) {
+		list = append(list, Link{l.Text, l.Href})
+	}
 	run := runs.New(shown.Test)
 	others := familiesOf(shown.Runs)[runs.Key{Namespace: key.Namespace, Name: run.Family}]
 	if len(others) > 1 {

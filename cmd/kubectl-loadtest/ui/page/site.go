@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/links"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
 )
@@ -22,17 +23,17 @@ var (
 	//go:embed ui.css
 	style string
 	//go:embed live.js
-	script []byte
+	script string
 	//go:embed icon.svg
 	icon []byte
 )
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{"tone": html.Tone, "sign": html.Sign}).ParseFS(sources, "*.html"))
 
-// Style is the style sheet of all pages, Script what keeps them up to date, and Icon is what a
+// Style is the style sheet of all pages, Script what keeps them up to date and shows values in plots, and Icon is what a
 // browser shows beside the title.
 func Style() []byte  { return []byte(html.Style() + "\n" + style) }
-func Script() []byte { return script }
+func Script() []byte { return []byte(html.Script() + script) }
 func Icon() []byte   { return icon }
 
 // Page is what is shown at a path.
@@ -44,6 +45,8 @@ type Page struct {
 	Parts   []Part
 	// Refresh is how often the page changes by the time alone; 0: it does not.
 	Refresh time.Duration
+	// Tick writes the only part that changes by the time alone; nil: any may.
+	Tick func(now time.Time) (Part, error)
 	// Still says that the page does not change: there is nothing to follow.
 	Still bool
 }
@@ -74,6 +77,8 @@ type Site struct {
 	Scope string
 	// Cluster says that runs are in a cluster, where all can be ended and one run again.
 	Cluster bool
+	// Links lead from runs and traces to what else is known of them; nil: nowhere.
+	Links *links.Templates
 }
 
 // frame is what is around the parts of a page.

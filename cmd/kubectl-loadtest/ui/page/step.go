@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -16,8 +17,8 @@ import (
 
 // requestRow is a request of a step.
 type requestRow struct {
-	Href, Name, Sent, Failed, Share, P50, P95, P99, Why string
-	failed                                              int64
+	Href, Name, Sent, Failed, Share, Why string
+	failed                               int64
 }
 
 // requests are those of a step, in their order.
@@ -25,14 +26,9 @@ func (s Site) requests(key runs.Key, step int, r *v1beta1.StepResult) []requestR
 	var list []requestRow
 	for i := range r.Requests {
 		of := &r.Requests[i]
-		l := of.ResponseTime
-		if l == nil {
-			l = &v1beta1.Latency{}
-		}
 		list = append(list, requestRow{
 			Href: s.requestPath(key, step, i), Name: of.Name, Sent: fmt.Sprint(of.Sent), Failed: fmt.Sprint(of.Failed),
-			Share: text.Percent(of.Failed, of.Sent-of.InFlight), P50: report.Brief(l.P50), P95: report.Brief(l.P95), P99: report.Brief(l.P99),
-			Why: why(&of.Counts), failed: of.Failed,
+			Share: text.Percent(of.Failed, of.Sent-of.InFlight), Why: why(&of.Counts), failed: of.Failed,
 		})
 	}
 	return list
@@ -71,22 +67,19 @@ func (s Site) Step(shown *Shown, index int) (*Page, error) {
 	if state == "" {
 		state = string(step.State)
 	}
-	var rows []requestRow
-	if step.Result != nil {
-		rows = s.requests(shown.key(), index, step.Result)
-	}
 	var err error
-	p.Parts, err = parts(announced("troubles", shown.Troubles), announced("state", state), of("facts", stepFacts(step)), of("requests", rows))
+	p.Parts, err = parts(announced("troubles", shown.Troubles), announced("state", state), of("facts", stepFacts(step)))
 	if err != nil {
 		return nil, err
 	}
 	only, archived := alone(lt, index, shown.Archived)
-	return s.withSections(p, only, archived, "thresholds", "latency", "overtime", "outcomes", "tables")
+	links := html.Links{Request: func(_, request int) string { return s.requestPath(shown.key(), index, request) }}
+	return s.withSections(p, only, archived, links, "thresholds", "requests", "errors", "latency", "overtime", "outcomes", "tables")
 }
 
 // withSections adds sections of the report of a run to a page.
-func (s Site) withSections(p *Page, lt *v1beta1.LoadTest, archived []*archive.Step, names ...string) (*Page, error) {
-	sections, err := s.Sections(lt, archived)
+func (s Site) withSections(p *Page, lt *v1beta1.LoadTest, archived []*archive.Step, links html.Links, names ...string) (*Page, error) {
+	sections, err := s.linked(lt, archived, links)
 	if err != nil {
 		return nil, err
 	}
@@ -179,13 +172,16 @@ func (s Site) Request(shown *Shown, index, request int) (*Page, error) {
 		one.Series, one.Expected, one.Requests = nil, nil, slices.DeleteFunc(slices.Clone(a.Requests), func(r archive.Request) bool { return r.Name != of.Name })
 		archived[i] = &one
 	}
-	return s.withSections(p, only, archived, "latency", "outcomes", "tables")
+	return s.withSections(p, only, archived, html.Links{}, "errors", "latency", "outcomes", "tables")
 }
 
 func (s Site) facts(of *v1beta1.RequestResult) func() (Part, error) {
 	list := []report.Fact{{Name: "Sent", Text: fmt.Sprint(of.Sent)}, {Name: "As expected", Text: fmt.Sprint(of.Expected)}, {Name: "Failed", Text: fmt.Sprint(of.Failed)}}
 	if share := text.Percent(of.Failed, of.Sent-of.InFlight); share != "" {
 		list[2].Text += " (" + share + ")"
+	}
+	if of.Redirects > 0 {
+		list = append(list, report.Fact{Name: "Redirects followed", Text: fmt.Sprint(of.Redirects)})
 	}
 	if text := why(&of.Counts); text != "" {
 		list = append(list, report.Fact{Name: "Failures", Text: text})

@@ -29,6 +29,10 @@ type Collection struct {
 	troubles map[string]string
 	loaded   bool
 	waiting  map[chan struct{}]bool
+	// versions count the changes of each LoadTest, and changes all of them: those that are not of
+	// one LoadTest are counted under the zero Key.
+	versions map[Key]uint64
+	changes  uint64
 }
 
 // NewCollection is an empty one.
@@ -37,14 +41,14 @@ func NewCollection() *Collection {
 	courses, _ := simplelru.NewLRU[Key, *course](mostWhole, nil)
 	return &Collection{
 		runs: map[Key]*Run{}, schedules: map[Key]*v1beta1.LoadTestSchedule{}, whole: whole, courses: courses,
-		troubles: map[string]string{}, waiting: map[chan struct{}]bool{},
+		troubles: map[string]string{}, waiting: map[chan struct{}]bool{}, versions: map[Key]uint64{},
 	}
 }
 
 // Put takes a LoadTest, which nobody may change any more.
 func (c *Collection) Put(lt *v1beta1.LoadTest) {
 	run, key := New(lt), Key{lt.Namespace, lt.Name}
-	c.change(func() {
+	c.change(key, func() {
 		if old := c.runs[key]; old != nil && old.UID != run.UID {
 			c.forget(key)
 		}
@@ -66,7 +70,7 @@ func (c *Collection) Put(lt *v1beta1.LoadTest) {
 
 // Remove drops a LoadTest that was deleted.
 func (c *Collection) Remove(key Key) {
-	c.change(func() {
+	c.change(key, func() {
 		delete(c.runs, key)
 		c.forget(key)
 	})
@@ -74,9 +78,10 @@ func (c *Collection) Remove(key Key) {
 
 // Keep drops the LoadTests that are not among those that were listed.
 func (c *Collection) Keep(listed map[Key]bool) {
-	c.change(func() {
+	c.change(Key{}, func() {
 		for key := range c.runs {
 			if !listed[key] {
+				c.versions[key]++
 				delete(c.runs, key)
 				c.forget(key)
 			}
@@ -86,7 +91,7 @@ func (c *Collection) Keep(listed map[Key]bool) {
 }
 
 // Complete says that all LoadTests are there, as those of this machine always are.
-func (c *Collection) Complete() { c.change(func() { c.loaded = true }) }
+func (c *Collection) Complete() { c.change(Key{}, func() { c.loaded = true }) }
 
 func (c *Collection) forget(key Key) {
 	c.whole.Remove(key)
@@ -95,15 +100,15 @@ func (c *Collection) forget(key Key) {
 
 // PutSchedule takes a schedule, which nobody may change any more.
 func (c *Collection) PutSchedule(s *v1beta1.LoadTestSchedule) {
-	c.change(func() { c.schedules[Key{s.Namespace, s.Name}] = s })
+	c.change(Key{}, func() { c.schedules[Key{s.Namespace, s.Name}] = s })
 }
 
 // RemoveSchedule drops a schedule that was deleted.
-func (c *Collection) RemoveSchedule(key Key) { c.change(func() { delete(c.schedules, key) }) }
+func (c *Collection) RemoveSchedule(key Key) { c.change(Key{}, func() { delete(c.schedules, key) }) }
 
 // KeepSchedules drops the schedules that are not among those that were listed.
 func (c *Collection) KeepSchedules(listed map[Key]bool) {
-	c.change(func() {
+	c.change(Key{}, func() {
 		maps.DeleteFunc(c.schedules, func(key Key, _ *v1beta1.LoadTestSchedule) bool { return !listed[key] })
 	})
 }
@@ -116,7 +121,7 @@ func (c *Collection) Trouble(kind, sentence string) {
 	if same {
 		return
 	}
-	c.change(func() {
+	c.change(Key{}, func() {
 		c.troubles[kind] = sentence
 		if sentence == "" {
 			delete(c.troubles, kind)
@@ -219,10 +224,24 @@ func (c *Collection) Subscribe() (changed <-chan struct{}, end func()) {
 	}
 }
 
-// change changes the collection, and says so to those who wait.
-func (c *Collection) change(do func()) {
+// Version is another one when a LoadTest has changed, or what is known of all of them, such as a
+// trouble; of nil, when anything has.
+func (c *Collection) Version(about *Key) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if about == nil {
+		return c.changes
+	}
+	return c.versions[*about] + c.versions[Key{}]
+}
+
+// change changes the collection, and says so to those who wait. The key is that of the LoadTest that
+// changes; zero: it is none, or several.
+func (c *Collection) change(of Key, do func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changes++
+	c.versions[of]++
 	do()
 	for signal := range c.waiting {
 		select {

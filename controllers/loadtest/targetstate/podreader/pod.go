@@ -38,6 +38,7 @@ func targetContainer(c *corev1.Container, statuses []corev1.ContainerStatus) tar
 		Name: c.Name, Image: text.Truncate(c.Image, maxImage), Limits: text.Truncate(limitsOf(c.Resources.Limits), maxLimits),
 	}}
 	n := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })
+	kept.CPULimit, kept.MemoryLimit = c.Resources.Limits.Cpu().MilliValue(), c.Resources.Limits.Memory().Value()
 	if n < 0 {
 		return kept
 	}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+)
+
+// What is said of a part stays. What its fields mean is said once, where the path is shortest, and a property
+// that is called description is no description.
+func TestFieldsAreDescribedOnce(t *testing.T) {
+	const long = "is described by a sentence that is longer than what refers to it and by one more for good measure as is usual."
+	link := "\n                  description: link is of this.\n                  type: object\n                  properties:\n" +
+		"                    description: {type: string}\n                    url: {type: string, description: url " + long + "}"
+	before := "spec:\n  versions:\n  - schema:\n      openAPIV3Schema:\n        type: object\n        properties:\n" +
+		"          spec:\n            type: object\n            properties:\n" +
+		"              other:" + link + "\n              target:" + link +
+		"\n              short: {type: object, properties: {a: {type: string, description: short}}}" +
+		"\n              shorter: {type: object, properties: {a: {type: string, description: short}}}\n"
+	got, err := describeOnce([]byte(before))
+	must.Succeed(t, err)
+	want := `---
+spec:
+  versions:
+  - schema:
+      openAPIV3Schema:
+        properties:
+          spec:
+            properties:
+              other:
+                description: |-
+                  link is of this.
+                  Its fields: see spec.target.
+                properties:
+                  description:
+                    type: string
+                  url:
+                    type: string
+                type: object
+              short:
+                properties:
+                  a:
+                    description: short
+                    type: string
+                type: object
+              shorter:
+                properties:
+                  a:
+                    description: short
+                    type: string
+                type: object
+              target:
+                description: link is of this.
+                properties:
+                  description:
+                    type: string
+                  url:
+                    description: url is described by a sentence that is longer than
+                      what refers to it and by one more for good measure as is usual.
+                    type: string
+                type: object
+            type: object
+        type: object
+`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+	again, err := describeOnce(got)
+	must.Succeed(t, err)
+	if diff := cmp.Diff(string(got), string(again)); diff != "" {
+		t.Errorf("a second time:\n%s", diff)
+	}
+}
+
+// Plain kubectl apply keeps the definition in an annotation, of which an API server takes no more.
+func TestDefinitionsCanBeApplied(t *testing.T) {
+	const annotations = 256 << 10
+	for _, name := range []string{"loadtests", "loadtestschedules"} {
+		definition, err := os.ReadFile("../../config/crd/bases/loadtest.dev_" + name + ".yaml")
+		must.Succeed(t, err)
+		compact, err := yaml.YAMLToJSON(definition)
+		must.Succeed(t, err)
+		if len(compact) > annotations-20_000 {
+			t.Errorf("the definition of %s takes %d bytes, of %d with room for others", name, len(compact), annotations)
+		}
+	}
+}
