@@ -14,11 +14,10 @@ import (
 // abortedAfter looks at a step of users without a rate as often as every says. Of the
 // requests that end from one look to the next, half fail in each look for which bad is
 // true. It returns after which look the step was aborted; 0: it was not.
-func abortedAfter(t *testing.T, every time.Duration, requests int64, bad func(look int) bool, edit func(look int, live *verdict.Live)) int {
+func abortedAfter(t *testing.T, every time.Duration, requests int64, bad func(look int) bool, edit func(look int, live *verdict.Live), limits ...v1beta1.Threshold) int {
 	t.Helper()
-	limit := atMost("failureRate", "10%")
-	limit.OnBreach = v1beta1.BreachAbort
-	s, step := spec(limit), users(10)
+	s, step := spec(append(limits, atMost("failureRate", "10%"))...), users(10)
+	s.Thresholds[0].OnBreach = v1beta1.BreachAbort
 	step.Result = &v1beta1.StepResult{}
 	status := &v1beta1.LoadTestStatus{Requests: plan.RequestNames(s)}
 	var seconds verdict.Seconds
@@ -30,6 +29,7 @@ func abortedAfter(t *testing.T, every time.Duration, requests int64, bad func(lo
 		for n := range requests {
 			r.Sent++
 			r.Response.Record(ms)
+			r.Service.Record(ms)
 			if bad(look) && n%2 == 0 {
 				r.Outcomes[measure.ServerError]++
 				r.Failed.Record(ms, ms, ms)
@@ -108,5 +108,9 @@ func TestOnlyBreachesOfAWholeSecondLast(t *testing.T) {
 				t.Errorf("aborted after look %d, want %d", got, tc.want)
 			}
 		})
+	}
+	service := atMost("p50", "500us")
+	if service.Time = v1beta1.ServiceTime; abortedAfter(t, time.Second, 20, func(int) bool { return false }, nil, service) != 14 {
+		t.Error("service times do not abort")
 	}
 }

@@ -42,7 +42,7 @@ func (s sample) idealTimes() (h *measure.Histogram, ok bool) {
 // response lay unread.
 func (s sample) idealServiceTime(u unmeasured) *big.Rat {
 	h, _ := s.times()
-	h = s.withUnmeasured(h, u.endless, 0, 0)
+	h = s.withUnmeasured(h, u.endless, u.unsent, u.withheld) // of service times, nothing is unsent
 	unread := time.Duration(0)
 	if s.merged.ReadLateness != nil { // there is none of a part of a step
 		unread = s.merged.ReadLateness.Max()

@@ -76,7 +76,7 @@ func isWatched(t *v1beta1.Threshold, live *Live) bool {
 	if t.Grace != nil {
 		grace = t.Grace.Duration
 	}
-	return t.OnBreach == v1beta1.BreachAbort && !t.IsRelative() && len(t.Journeys) == 0 && applies(t, live.Step) && live.Merged.Window >= grace
+	return t.OnBreach == v1beta1.BreachAbort && !t.IsRelative() && applies(t, live.Step) && live.Merged.Window >= grace
 }
 
 // ended is how many requests have ended.
@@ -155,8 +155,8 @@ func isRate(m v1beta1.Metric) bool { return metric.Of(m).Unit == metric.Rate }
 // ends.
 func (s *sample) mend(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus, rest int64) bool {
 	if isRate(s.threshold.Metric) {
-		if s.step.Load.IsBurst() || s.step.Load.Duration == nil {
-			return false
+		if s.step.Load.Duration == nil {
+			return false // of a burst
 		}
 		merged := *s.merged
 		merged.Window = s.step.Load.Duration.Duration
@@ -196,16 +196,17 @@ func (s *sample) mend(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStat
 
 // wanted is what so many requests must become to keep the threshold.
 func (s *sample) wanted(rest int64) (outcome measure.Outcome, expected int64, took time.Duration) {
+	outcome, expected = measure.Success, rest
 	switch more := s.threshold.Min != nil; {
 	case !more:
 	case s.threshold.Metric == v1beta1.MetricRateLimitedRate:
-		return measure.RateLimited, rest, 0
+		outcome = measure.RateLimited
 	case s.threshold.Metric == v1beta1.MetricFailureRate:
-		return measure.ServerError, 0, 0
+		outcome, expected = measure.ServerError, 0
 	case s.metric.Unit == metric.Latency:
-		return measure.Success, rest, measure.Highest
+		took = measure.Highest
 	}
-	return measure.Success, rest, 0
+	return outcome, expected, took
 }
 
 // mendOnTime counts everything that is due as on time, except what missed it; a perfect

@@ -309,11 +309,12 @@ func TestChangeThatUndecidedRequestsDecide(t *testing.T) {
 		state              v1beta1.ThresholdState
 		suffix             string
 	}{
-		"of the candidate":    {failing(5, 0), failing(50, 45), v1beta1.ThresholdInconclusive, fmt.Sprintf(decide, "0%")},
-		"of the control":      {failing(10, 9), failing(10, 0), v1beta1.ThresholdInconclusive, fmt.Sprintf(decide, "+900%")},
-		"too few to decide":   {failing(5, 0), failing(50, 40), v1beta1.ThresholdFailed, ""},
-		"as many of either":   {failing(9, 4), failing(9, 4), v1beta1.ThresholdPassed, ""},
-		"a control with many": {failing(50, 45), failing(50, 45), v1beta1.ThresholdInconclusive, "failureRate is between 0.5% and 5% in step 100 on v3; a control may have at most 1%."},
+		"of the candidate":     {failing(5, 0), failing(50, 45), v1beta1.ThresholdInconclusive, fmt.Sprintf(decide, "0%")},
+		"of the control":       {failing(10, 9), failing(10, 0), v1beta1.ThresholdInconclusive, fmt.Sprintf(decide, "+900%")},
+		"too few to decide":    {failing(5, 0), failing(50, 40), v1beta1.ThresholdFailed, ""},
+		"one of the candidate": {failing(5, 0), failing(6, 1), v1beta1.ThresholdInconclusive, fmt.Sprintf(decide, "0%")},
+		"as many of either":    {failing(9, 4), failing(9, 4), v1beta1.ThresholdPassed, ""},
+		"a control with many":  {failing(50, 45), failing(50, 45), v1beta1.ThresholdInconclusive, "failureRate is between 0.5% and 5% in step 100 on v3; a control may have at most 1%."},
 	} {
 		lt := versus(t, 1, increase("failureRate", "10%"))
 		carryOut(lt, tc.candidate, tc.control, nil)

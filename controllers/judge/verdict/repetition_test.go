@@ -56,6 +56,8 @@ func TestMaxSustainedUsersOverRepetitions(t *testing.T) {
 		"stopped where the first broke, too": {[]int32{10, 20, 30}, 2, "pfppf", nil, 10},
 		"stopped for no breach":              {[]int32{10, 20, 30}, 3, "pppp", nil, 30},
 		"nothing ran":                        {[]int32{10}, 2, "", nil, 0},
+		"one user":                           {[]int32{1}, 1, "p", nil, 1},
+		"a rest of the same rung":            {[]int32{10, 20}, 1, "pp", func(s *v1beta1.LoadTestStatus) { s.Steps[1].Rung = 1 }, 20},
 		// What is not whole is no proof.
 		"cut in the second": {[]int32{10, 20}, 2, "pppp", func(s *v1beta1.LoadTestStatus) { s.Steps[6].State = v1beta1.StepCut }, 10},
 		"a report missing in the second": {

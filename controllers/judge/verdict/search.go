@@ -104,7 +104,7 @@ func breachedHolds(probes []search.Probe) (n int) {
 	return n
 }
 
-// tried is the load that was tried last, and whether it was tried before.
+// tried is the load that was tried last, of several probes, and whether the one before was the same.
 func (r run) tried(probes []search.Probe) string {
 	last, tried := probes[len(probes)-1], "tried"
 	if last.Hold {

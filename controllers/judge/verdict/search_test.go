@@ -362,6 +362,18 @@ func TestSearchInDoubtSaysWhy(t *testing.T) {
 	}
 }
 
+// The least load there can be is a load.
+func TestSearchOfOneUser(t *testing.T) {
+	for result, want := range map[v1beta1.ThresholdState]string{passed: "1 to ", broken: " to 1"} {
+		p := probing(24, false)
+		p.spec.Search.Users.Min = 1
+		p.probe(1, result)
+		if s, _ := verdict.Searched(p.spec, p.status); s.Low+" to "+s.High != want {
+			t.Errorf("%s: %s to %s, want %s", result, s.Low, s.High, want)
+		}
+	}
+}
+
 // Where it is the growth that is uncertain, that is said first.
 func TestSearchThatMayGrowSaysWhy(t *testing.T) {
 	const grew = "The search ended without a result at 200 users, which was tried again. " +
@@ -402,7 +414,7 @@ func TestProbeInDoubtIsTriedAgain(t *testing.T) {
 			p.probe(100, passed)
 			p.probe(200, passed)
 			doubt(&p.status.Steps[2])
-			if s, next := verdict.Searched(p.spec, p.status); next.Next != 200 || s.Low != "100" || s.Breach != "" {
+			if s, next := verdict.Searched(p.spec, p.status); next.Next != 200 || s.Low != "100" || s.Breach != "" || s.High != "" {
 				t.Errorf("next %d, kept up to %s; want 200 again", next.Next, s.Low)
 			}
 		})

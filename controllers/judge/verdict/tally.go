@@ -31,13 +31,11 @@ func (j *Judged) addRepeated(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTes
 // the worst, of those that kept it that of the most exceptions, or the narrowest. One that
 // is not decided yet is worse than one that kept it.
 func worstRung(steps []v1beta1.StepStatus, n int, t *v1beta1.Threshold) v1beta1.ThresholdStatus {
-	order := map[v1beta1.ThresholdState]int{
-		v1beta1.ThresholdPassed: 1, v1beta1.ThresholdPending: 2, v1beta1.ThresholdInconclusive: 3, v1beta1.ThresholdFailed: 4,
-	}
+	order := map[v1beta1.ThresholdState]int{v1beta1.ThresholdPending: 1, v1beta1.ThresholdInconclusive: 2, v1beta1.ThresholdFailed: 3}
 	worst, exceptions := pending(t), -1
 	for i := range steps {
 		tally := newTally(steps, &steps[i], n, t)
-		if steps[i].Repetition > 1 || steps[i].Load.IsPause() || !tally.isAbout() {
+		if !tally.isAbout() {
 			continue
 		}
 		latest, except := tally.status(), len(tally.breached)+len(tally.unknown)
@@ -72,7 +70,7 @@ func newTally(steps []v1beta1.StepStatus, of *v1beta1.StepStatus, n int, thresho
 	t := tally{threshold: threshold}
 	for i := range steps {
 		step := &steps[i]
-		if step.Rung == of.Rung && step.Side == of.Side && !step.Load.IsPause() {
+		if step.Rung == of.Rung && step.Side == of.Side {
 			t.add(step, n)
 		}
 	}

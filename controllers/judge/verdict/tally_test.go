@@ -98,6 +98,9 @@ func TestRepetitionsAreCountedRungByRung(t *testing.T) {
 		"pppppppf":   "Pending",   // while the first rung has kept it
 		"nppppppppp": "Passed 10", // the narrower of those that kept it
 		"pnpppppppp": "Passed 20",
+		"fnpppppppp": "Passed 10", // the one with more exceptions
+		"pppfpppppp": "Passed 20",
+		"ffffpfpppp": "Failed 10", // the first, whatever comes after it
 	} {
 		got := repeat(inFour(10, 20), letters).Thresholds[0]
 		if text := string(got.State) + " " + got.Step; !strings.HasPrefix(text, want) {
@@ -134,7 +137,13 @@ func TestVerdictAllowsForRepetitions(t *testing.T) {
 		"one breach of each rung": {"fppfpppppp", nil, v1beta1.VerdictPassed, 20},
 		"two of the second rung":  {"pfpfpppppp", nil, v1beta1.VerdictFailed, 10},
 		"two unknown":             {"ipippppppp", nil, v1beta1.VerdictInconclusive, 0},
-		"another threshold":       {"fppfpppppp", func(s *v1beta1.LoadTestSpec) { s.Thresholds = append(s.Thresholds, atMost("longest", "1s")) }, v1beta1.VerdictFailed, 0},
+		"one that is not about all": {"pppppppppp", func(s *v1beta1.LoadTestSpec) {
+			failures, down, small := s.Thresholds[0], s.Thresholds[0], s.Thresholds[0]
+			failures.Metric, failures.Max = "failureRate", atMost("failureRate", "1%").Max
+			down.Metric, down.Max, small.UpToUsers = "downtime", failures.Max, ptr(int32(10))
+			s.Thresholds = []v1beta1.Threshold{failures, down, small}
+		}, v1beta1.VerdictPassed, 20},
+		"another threshold": {"fppfpppppp", func(s *v1beta1.LoadTestSpec) { s.Thresholds = append(s.Thresholds, atMost("longest", "1s")) }, v1beta1.VerdictFailed, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := inFour(10, 20)

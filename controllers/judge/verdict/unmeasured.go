@@ -107,7 +107,7 @@ const waitsAtOnce = 1000
 // All of a burst is due at its beginning.
 func (s sample) recordWaits(h *measure.Histogram, n int64) {
 	perSecond := plan.MostPerSecond(&s.step.Load)
-	if s.step.Load.IsBurst() || perSecond == 0 {
+	if perSecond == 0 {
 		wait := time.Duration(0)
 		if s.step.Load.IsBurst() {
 			wait = s.merged.Window

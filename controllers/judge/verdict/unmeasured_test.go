@@ -62,9 +62,14 @@ func judgeComplete(t *testing.T, edit func(*v1beta1.LoadTestSpec), tests map[str
 // (i - 3√i)/1000 s before the end, so that the 480th had waited for 414 ms.
 func TestQuantilesAreOverWhatWasDue(t *testing.T) {
 	ofService, ofExpected := atMost("p99.9", "50ms"), atMost("p99.9", "50ms")
+	longestExpected := atMost("longest", "50ms")
+	longestExpected.Of = v1beta1.LatencyOfExpected
 	ofService.Time, ofExpected.Of = v1beta1.ServiceTime, v1beta1.LatencyOfExpected
 	service := func(o *outcome) { o.merged.Requests[0].Service = o.merged.Requests[0].Response.Clone() }
 	noDue := func(o *outcome) { o.merged.Requests[0].Due, o.merged.Requests[1].Due = 0, 0 }
+	unsentFollow := func(o *outcome) {
+		o.merged.Due, o.merged.Unsent, o.merged.Requests[1].Due = o.merged.Due+9, o.merged.Unsent+9_000, 60_009
+	}
 	create := filtered(atMost("p99", "50ms"), []string{"create"}, nil, nil)
 	follow := filtered(atMost("p99", "50ms"), []string{"follow"}, nil, nil)
 	judgeComplete(t, func(*v1beta1.LoadTestSpec) {}, map[string]complete{
@@ -109,7 +114,7 @@ func TestQuantilesAreOverWhatWasDue(t *testing.T) {
 			"p99.9 of expected responses is 10.007ms in step burst; at most 50ms is allowed.",
 		},
 		"of the request and its type": {
-			filtered(atMost("p99", "50ms"), []string{"create"}, []string{"Write"}, nil), sent(9_000, 60_000, unsentOf(1_000, 0)), broken, "810.495ms",
+			filtered(atMost("p99", "50ms"), []string{"create"}, []string{"Write"}, nil), sent(9_000, 60_000, unsentOf(1_000, 0), unsentFollow), broken, "810.495ms",
 			"p99 of Write of create is 810.495ms in step burst; at most 50ms is allowed. It counts 1000 requests that were due and never sent, each with the time that it had waited so far.",
 		},
 		"of all, and of which is not known": {
@@ -125,8 +130,28 @@ func TestQuantilesAreOverWhatWasDue(t *testing.T) {
 			"p99.9 service time is 30.015487s in step burst; at most 50ms is allowed. It counts 20 requests without an answer, each with the time that it had waited so far.",
 		},
 		"without an answer, where none of those is expected": {
-			ofExpected, sent(1_980, 0, unfinished(20)), passed, "10.007ms",
-			"p99.9 of expected responses is 10.007ms in step burst; at most 50ms is allowed.",
+			longestExpected, sent(1_980, 0, unfinished(20)), passed, "10.007ms",
+			"longest of expected responses is 10.007ms in step burst; at most 50ms is allowed.",
+		},
+		"the generator did, of half": {
+			atMost("p99.9", "50ms"), sent(59_460, 0, unsentOf(540, 270)), broken, "414.463ms",
+			"p99.9 is 414.463ms in step burst (166.527ms without the generator's own delay); at most 50ms is allowed. It counts 540 requests that were due and never sent, each with the time that it had waited so far.",
+		},
+		"one was never sent": {
+			atMost("p99", "50ms"), sent(99, 0, slow(1, time.Second), unsentOf(1, 0)), inconclusive, "10.007ms",
+			"p99 of step burst leaves out the times of 1 requests that were due and never sent.",
+		},
+		"one was never sent, of which is not known": {
+			create, sent(99, 0, slow(1, time.Second), unsentOf(1, 0), noDue), inconclusive, "10.007ms",
+			"p99 of create in step burst leaves out 1 requests that were never sent, which may be of any name or type.",
+		},
+		"one more than were sent in time": {
+			atMost("p50", "5ms"), sent(2, 0, unsentOf(1, 0)), broken, "10.007ms",
+			"p50 is 10.007ms in step burst; at most 5ms is allowed. It counts 1 requests that were due and never sent, each with the time that it had waited so far.",
+		},
+		"half of them, which may have waited for nothing": {
+			atMost("p50", "5ms"), sent(3, 0, unsentOf(3, 0)), inconclusive, "0us",
+			"p50 of step burst leaves out the times of 3 requests that were due and never sent.",
 		},
 		"without an answer and never sent": {
 			atMost("p99", "50ms"), sent(900, 0, unfinished(50), unsentOf(50, 0)), broken, "30.015487s",
@@ -166,7 +191,7 @@ func TestUnsentRequestsOfLoadsWithoutARate(t *testing.T) {
 		"10.002431s": {Users: 10, RequestsPerUser: 100, Requests: 1000}, "10.007ms": {Users: 10},
 	} {
 		step := v1beta1.StepStatus{Name: "burst", State: v1beta1.StepComplete, Load: load}
-		if got := judge(spec(atMost("p95", "50ms")), nil, step, sent(900, 0, unsentOf(100, 0))).Thresholds[0]; got.Observed != want {
+		if got := judge(spec(atMost("p95", "50ms")), nil, step, sent(948, 0, unsentOf(52, 0))).Thresholds[0]; got.Observed != want {
 			t.Errorf("%+v: %s, want %s: %s", load, got.Observed, want, got.Message)
 		}
 	}
@@ -209,6 +234,14 @@ func TestUndecidedRequests(t *testing.T) {
 		"a service time that they might have mended": {
 			service, sent(490, 0, slow(500, time.Second), undecided(20), served), inconclusive, "1.000447s",
 			"p50 service time is between 10.007ms and 1.000447s in step burst; at most 50ms is allowed. p50 service time of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
+		},
+		"the only other one": {
+			atMost("mean", "50ms"), sent(0, 0, slow(1, 60*ms), undecided(1)), inconclusive, "60.016ms",
+			"mean is between 30.008ms and 60.016ms in step burst; at most 50ms is allowed. mean of step burst leaves out 1 requests that had waited for less than their timeout when the step ended.",
+		},
+		"with the generator's delay": {
+			atMost("p50", "50ms"), sent(490, 0, slow(520, time.Second), tooLate(510, 100*ms), undecided(20)), inconclusive, "1.000447s",
+			"p50 is between 10.007ms and 1.000447s in step burst; at most 50ms is allowed. p50 of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
 		},
 		"on time or not": {
 			onTime, sent(980, 0, undecided(20), allPunctual), inconclusive, "98%",

@@ -25,7 +25,7 @@ func candidate(steps []v1beta1.StepStatus, i int) int {
 // within it: so it is known what the other target did at that load.
 func (j *Judged) stopAfterPair(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, i int) {
 	isHalf := slices.ContainsFunc(status.Steps[i+1:], func(s v1beta1.StepStatus) bool {
-		return s.Side != "" && s.Rung == status.Steps[i].Rung && s.Repetition == status.Steps[i].Repetition
+		return s.Rung == status.Steps[i].Rung && s.Repetition == status.Steps[i].Repetition
 	})
 	if j.Stop = false; isHalf {
 		return

@@ -37,6 +37,28 @@ func TestWhyOfALadder(t *testing.T) {
 			busy(s, "10", "500m")
 			setState(s, "10", broken)
 		}, "Not kept at 10 users, where shop's CPU is at its limit of 500m."},
+		"the first is a ramp": {func(s *v1beta1.LoadTestStatus) {
+			busy(s, "10", "500m")
+			setState(s, "10", broken)
+			s.Steps[0].Load.RampTo = ptr(v1beta1.NewDecimal("20"))
+		}, "Not kept at step 10, where shop's CPU is at its limit of 500m."},
+		"the first is a rate": {func(s *v1beta1.LoadTestStatus) {
+			busy(s, "10", "500m")
+			setState(s, "10", broken)
+			s.Steps[0].Load.Users, s.Steps[0].Load.Rate = 0, ptr(v1beta1.NewDecimal("7.5"))
+		}, "Not kept at 7.5/s, where shop's CPU is at its limit of 500m."},
+		"the first is one user": {func(s *v1beta1.LoadTestStatus) {
+			busy(s, "10", "500m")
+			setState(s, "10", broken)
+			s.Steps[0].Load.Users = 1
+		}, "Not kept at 1 user, where shop's CPU is at its limit of 500m."},
+		"a lower one in a later repetition": {func(s *v1beta1.LoadTestStatus) {
+			s.Steps[4].Rung = s.Steps[0].Rung - 1
+			busy(s, "10", "400m")
+			busy(s, "1000", "500m")
+			setState(s, "10", broken)
+			setState(s, "1000", broken)
+		}, "Not kept at 1000 users, where shop's CPU is at its limit of 500m."},
 		"outstanding requests grew": {func(s *v1beta1.LoadTestStatus) {
 			busy(s, "100", "100m")
 			busy(s, "1000", "500m")
