@@ -161,12 +161,13 @@ func TestVerdictAllowsForRepetitions(t *testing.T) {
 // A verdict that passes names the exception, in the rung that has one.
 func TestVerdictNamesTheException(t *testing.T) {
 	s := inFour(10, 20)
+	s.Thresholds = append([]v1beta1.Threshold{atMost("longest", "10s")}, s.Thresholds...)
 	got := verdict.Final(s, repeat(s, "npppfppppp"))
-	want := "All 3 thresholds were kept, defaults included. p95 was kept in 4 of 5 repetitions of step 10, and must be kept in 4; at most 1s is allowed. It is 2.000895s in repetition 3."
+	want := "All 4 thresholds were kept, defaults included. p95 was kept in 4 of 5 repetitions of step 10, and must be kept in 4; at most 1s is allowed. It is 2.000895s in repetition 3."
 	if got.Message != want {
 		t.Errorf("%s\nwant %s", got.Message, want)
 	}
-	if got, want := verdict.Final(s, repeat(s, "pppppppppp")).Message, "All 3 thresholds were kept, defaults included."; got != want {
+	if got, want := verdict.Final(s, repeat(s, "pppppppppp")).Message, "All 4 thresholds were kept, defaults included."; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }

@@ -70,6 +70,25 @@ func TestWhyOfALadder(t *testing.T) {
 			setState(s, "100", inconclusive)
 			setState(s, "1000", broken)
 		}, "Kept up to 10 users; at 1000 users shop's CPU is at its limit of 500m."},
+		"one below was cut": {func(s *v1beta1.LoadTestStatus) {
+			busy(s, "10", "100m")
+			busy(s, "1000", "500m")
+			s.Steps[2].State = v1beta1.StepCut
+			setState(s, "1000", broken)
+		}, "Kept up to 10 users; at 1000 users shop's CPU is at its limit of 500m."},
+		"one below may have grown": {func(s *v1beta1.LoadTestStatus) {
+			busy(s, "10", "100m")
+			busy(s, "1000", "500m")
+			s.Steps[2].Result.Outstanding = &v1beta1.OutstandingResult{Trend: v1beta1.OutstandingUncertain, Growth: "1.0", WithoutGenerator: "0.0"}
+			setState(s, "1000", broken)
+		}, "Kept up to 10 users; at 1000 users shop's CPU is at its limit of 500m."},
+		"it was kept in another repetition": {func(s *v1beta1.LoadTestStatus) {
+			busy(s, "10", "100m")
+			busy(s, "100", "500m")
+			busy(s, "1000", "500m")
+			s.Steps[2].Rung = s.Steps[4].Rung
+			setState(s, "1000", broken)
+		}, "Kept up to 10 users; from there shop's CPU is at its limit of 500m."},
 		"it is undecided": {func(s *v1beta1.LoadTestStatus) {
 			busy(s, "1000", "500m")
 			setState(s, "1000", inconclusive)
