@@ -19,7 +19,8 @@
 //
 // Each test first runs alone, to tell for how much of a processor's time, and which sites it
 // reaches: a mutant is tried with the tests that reach it and no others, from the quickest to the
-// longest, or up to -within. What no test reaches has lived. Tests run with -short.
+// longest, or up to -within; of one that takes long, first each subtest by itself. What no test reaches
+// has lived. Tests run with -short.
 //
 // A mutant that does what the original does is no fault. Those found are listed with the reason in
 // equivalent.txt, and tried too: it is an error if a listed one is killed, or is not there.

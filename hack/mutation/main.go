@@ -189,7 +189,7 @@ func (o options) try(folder string, known []*equivalent) (r result, err error) {
 
 // choose returns the mutants of some files, or a sample of these, or all.
 func (o options) choose(all []mutant) []mutant {
-	all = slices.DeleteFunc(all, func(m mutant) bool { return !strings.Contains(filepath.Base(m.file), o.files) })
+	all = slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !strings.Contains(filepath.Base(m.file), o.files) })
 	if o.sample == 0 || o.sample >= len(all) {
 		return all
 	}

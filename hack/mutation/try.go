@@ -15,15 +15,18 @@ import (
 	"time"
 )
 
-// test is one of a package's tests.
+// test is one of a package's tests, or a part of one that takes long.
 type test struct {
-	name    string
+	name    string        // of a part, with that of its test and a slash before it
 	took    time.Duration // of a processor, so that other work on the machine does not count
 	reaches map[int]bool  // mutants by their numbers
 }
 
 // first is for how long the tests take that run first, in one process, if there are as many.
 const first = 100 * time.Millisecond
+
+// longTest is for how long a test takes whose subtests are tried one by one.
+const longTest = time.Second
 
 // A mutant's tests may take so many times the processor's time that they take without it, and some
 // seconds more. One that waits for ever takes none: that the machine has other work is allowed for.
@@ -43,9 +46,9 @@ func (p *program) run(mutant int, reached string, limit time.Duration, tests ...
 		defer cancel()
 	}
 	for i, name := range tests {
-		tests[i] = regexp.QuoteMeta(name)
+		tests[i] = "^" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", "$/^") + "$"
 	}
-	cmd := exec.CommandContext(ctx, p.file, "-test.short", "-test.failfast", "-test.paniconexit0", "-test.run", "^("+strings.Join(tests, "|")+")$")
+	cmd := exec.CommandContext(ctx, p.file, "-test.short", "-test.failfast", "-test.paniconexit0", "-test.v", "-test.run", strings.Join(tests, "|"))
 	cmd.Dir = p.folder
 	cmd.Env = append(os.Environ(), "MUTANT="+strconv.Itoa(mutant), "MUTATION_REACHED="+reached, fmt.Sprintf("MUTATION_SECONDS=%.0f", limit.Seconds()))
 	cmd.WaitDelay = time.Second // a child of a test may hold its output open
@@ -74,18 +77,50 @@ func (p *program) tests(workers int, bound time.Duration) (all []*test, err erro
 	for _, name := range strings.Fields(string(out)) {
 		all = append(all, &test{name: name})
 	}
-	err = inParallel(workers, all, func(t *test) error {
-		reached := p.file + "-reach-" + t.name
-		failed, took, out, err := p.run(-1, reached, 0, t.name)
-		if err != nil || failed {
-			return errors.Join(err, fmt.Errorf("%s of %s does not pass without a mutant:\n%s", t.name, p.folder, out))
-		}
-		t.took = took
-		t.reaches, err = numbers(reached)
+	var mutex sync.Mutex
+	err = inParallel(workers, slices.Clone(all), func(t *test) error {
+		out, err := p.reach(t)
+		parts := p.parts(t, out)
+		mutex.Lock()
+		defer mutex.Unlock()
+		all = append(all, parts...)
 		return err
 	})
 	slices.SortFunc(all, func(a, b *test) int { return int(a.took - b.took) })
 	return slices.DeleteFunc(all, func(t *test) bool { return bound > 0 && t.took > bound }), err
+}
+
+// reach runs a test without a mutant, for how long it takes and what it reaches.
+func (p *program) reach(t *test) (output []byte, err error) {
+	reached := p.file + "-reach-" + strings.ReplaceAll(t.name, "/", "-")
+	failed, took, output, err := p.run(-1, reached, 0, t.name)
+	if err != nil || failed {
+		return nil, errors.Join(err, fmt.Errorf("%s of %s does not pass without a mutant:\n%s", t.name, p.folder, output))
+	}
+	t.took = took
+	t.reaches, err = numbers(reached)
+	return output, err
+}
+
+var subtest = regexp.MustCompile(`(?m)^=== RUN +([^/\s]+/[^/\s]+)`)
+
+// parts are the subtests of a test that takes long which pass alone. They are tried before it.
+func (p *program) parts(whole *test, output []byte) (parts []*test) {
+	if whole.took < longTest {
+		return nil
+	}
+	var names []string
+	for _, match := range subtest.FindAllSubmatch(output, -1) {
+		names = append(names, string(match[1]))
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		part := &test{name: name}
+		if _, err := p.reach(part); err == nil {
+			parts = append(parts, part)
+		}
+	}
+	return parts
 }
 
 // numbers are those in a file, which is not there if there are none.

@@ -146,6 +146,9 @@ func TestVerdictByDefault(t *testing.T) {
 		"redirects of others": {[]v1beta1.Threshold{filtered(atMost("failureRate", "5%"), []string{"create"}, nil, nil)}, users(10), sent(100, 100, redirected(0), func(o *outcome) {
 			o.merged.Requests[0], o.merged.Requests[1] = o.merged.Requests[1], o.merged.Requests[0]
 		}), v1beta1.VerdictFailed, "failureRate of follow is 100% in step burst; at most 1% is allowed by default. Every response to request follow was a redirect (308), which was not followed: set http.followRedirects, add that status to expect.status, or send to the address that it names."},
+		"redirects that a threshold allows": {[]v1beta1.Threshold{onRequest(atMost("failureRate", "100%"), "create")}, users(10), sent(100, 100, redirected(0), func(o *outcome) {
+			o.merged.Requests[1].Outcomes[measure.Success], o.merged.Requests[1].Outcomes[measure.Timeout], o.merged.Requests[1].Expected = 0, 100, 0
+		}), v1beta1.VerdictFailed, "failureRate of follow is 100% in step burst; at most 1% is allowed by default."},
 		"404s without a threshold":          {nil, users(10), sent(50, 50, answered404), v1beta1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default. Failed: create 50 of 50 (clientError), follow 50 of 50 (clientError)."},
 		"a threshold that allows them":      {[]v1beta1.Threshold{atMost("failureRate", "100%")}, users(10), sent(50, 50, answered404), v1beta1.VerdictPassed, "Both thresholds were kept, defaults included."},
 		"404s, and a minimum":               {[]v1beta1.Threshold{atLeast("failureRate", "0%")}, users(10), sent(50, 50, answered404), v1beta1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default. Failed: create 50 of 50 (clientError), follow 50 of 50 (clientError)."},

@@ -370,6 +370,7 @@ func TestAGrowingStepSaysWhatComes(t *testing.T) {
 	onTime.Within = &half
 	ofOne, ofType := atMost("p99", "1s"), atMost("p99", "1s")
 	ofOne.Requests, ofType.Types = []string{"a"}, []string{"Read"}
+	ofBoth, onTimeOfOne := filtered(ofOne, []string{"a"}, []string{"Read"}, nil), onRequest(onTime, "a")
 	for name, tc := range map[string]struct {
 		spec *v1beta1.LoadTestSpec
 		want string
@@ -380,7 +381,7 @@ func TestAGrowingStepSaysWhatComes(t *testing.T) {
 		"in another order":         {spec(onTime, atMost("p99", "1s")), first + "; at that rate response times pass 500ms after 42s of this load. Step 1000 does not count as kept."},
 		"a limit that is no time":  {spec(atMost("p99", "soon")), first + ". Step 1000 does not count as kept."},
 		"a limit of a part of them": {
-			spec(ofOne, ofType, ofJourneys(atMost("p99", "1s"), "a"), upTo(5, atMost("p99", "1s"))), first + ". Step 1000 does not count as kept.",
+			spec(ofOne, ofType, ofBoth, onTimeOfOne, ofJourneys(atMost("p99", "1s"), "a"), upTo(5, atMost("p99", "1s"))), first + ". Step 1000 does not count as kept.",
 		},
 		"a minimum, and a limit that is passed already": {spec(atLeast("p99", "1s"), atMost("p99", "1ms")), first + ". Step 1000 does not count as kept."},
 		"two that come together":                        {spec(atMost("p99", "1s"), atMost("p95", "1s")), first + "; at that rate p99 passes 1s after 89s of this load. Step 1000 does not count as kept."},

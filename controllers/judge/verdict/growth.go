@@ -65,8 +65,8 @@ func timeLimit(t *v1beta1.Threshold) (limit time.Duration, what string) {
 	switch ofAll := len(t.Requests)+len(t.Types)+len(t.Journeys) == 0; {
 	case ofAll && t.Within != nil:
 		limit, what = t.Within.Duration, "response times pass "+text.Short(t.Within.Duration)
-	case ofAll && t.Max != nil:
-		limit, _ = time.ParseDuration(t.Max.String()) // of what is no time, 0
+	case ofAll:
+		limit, _ = time.ParseDuration(t.Max.String()) // of what is no time, or is not set, 0
 		what = fmt.Sprintf("%s passes %s", t.Metric, t.Max.String())
 	}
 	return limit, what

@@ -43,11 +43,7 @@ func (s sample) idealTimes() (h *measure.Histogram, ok bool) {
 func (s sample) idealServiceTime(u unmeasured) *big.Rat {
 	h, _ := s.times()
 	h = s.withUnmeasured(h, u.endless, u.unsent, u.withheld) // of service times, nothing is unsent
-	unread := time.Duration(0)
-	if s.merged.ReadLateness != nil { // there is none of a part of a step
-		unread = s.merged.ReadLateness.Max()
-	}
-	return metric.Micros(max(0, s.pickBelow(h, s.request.Excused)-unread))
+	return metric.Micros(max(0, s.pickBelow(h, s.request.Excused)-s.merged.ReadLateness.Max()))
 }
 
 // pickBelow is the value of the metric if so many of the longest times were the shortest.

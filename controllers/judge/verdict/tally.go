@@ -39,9 +39,9 @@ func worstRung(steps []v1beta1.StepStatus, n int, t *v1beta1.Threshold) v1beta1.
 			continue
 		}
 		latest, except := tally.status(), len(tally.breached)+len(tally.unknown)
-		bothKept := latest.State == v1beta1.ThresholdPassed && worst.State == v1beta1.ThresholdPassed
+		// A rung that kept it has fewer exceptions than one that did not.
 		if exceptions < 0 || order[latest.State] > order[worst.State] ||
-			bothKept && (except > exceptions || except == exceptions && narrower(t, latest, worst)) {
+			latest.State == v1beta1.ThresholdPassed && (except > exceptions || except == exceptions && narrower(t, latest, worst)) {
 			worst, exceptions = latest, except
 		}
 	}

@@ -23,11 +23,7 @@ const affected = results.Affected
 // others came late with them: of p99, and of a share of 99 % that is to be on time, by as much as
 // all but a quarter of one percent of the requests were late.
 func (s sample) cameTogether() time.Duration {
-	h := s.merged.Lateness
-	if h == nil { // a part of a step has none
-		return 0
-	}
-	q := s.metric.Times().Share()
+	h, q := s.merged.Lateness, s.metric.Times().Share()
 	switch s.threshold.Metric {
 	case v1beta1.MetricLongest:
 		return h.Max()
