@@ -34,6 +34,9 @@ func worstRung(steps []v1beta1.StepStatus, n int, t *v1beta1.Threshold) v1beta1.
 	order := map[v1beta1.ThresholdState]int{v1beta1.ThresholdPending: 1, v1beta1.ThresholdInconclusive: 2, v1beta1.ThresholdFailed: 3}
 	worst, exceptions := pending(t), -1
 	for i := range steps {
+		if steps[i].Repetition > 1 {
+			continue // it is of the same rung
+		}
 		tally := newTally(steps, &steps[i], n, t)
 		if !tally.isAbout() {
 			continue
