@@ -318,3 +318,11 @@ func TestRunWithoutThresholdsIsNotJudged(t *testing.T) {
 		t.Errorf("judged as %+v, want nothing", got)
 	}
 }
+
+// A result without a value, of another operator, stays.
+func TestResultWithoutAValueIsNotNarrower(t *testing.T) {
+	previous := []v1beta1.ThresholdStatus{{Name: "p95", State: passed}}
+	if got := judge(spec(atMost("p95", "1s")), previous, burst, sent(100, 0)).Thresholds; got[0].Observed != "" {
+		t.Errorf("%+v", got[0])
+	}
+}

@@ -221,7 +221,11 @@ func TestRepetitionsThatTheGeneratorDecides(t *testing.T) {
 					continue
 				}
 				step.Result, step.WorkersReporting = o.result, 1
+				before := o.result.Generator
 				j := verdict.Judge(s, status, i, o.merged)
+				if step.Result.Generator != before {
+					t.Error("the result of the step is changed")
+				}
 				if _, why, _ := strings.Cut(tc.message, "repetition 2."); !strings.HasSuffix(j.Thresholds[0].Message, why) {
 					t.Errorf("step %s: %s, want %s", step.Name, j.Thresholds[0].Message, why)
 				}
