@@ -42,7 +42,7 @@ func (c *config) report() *cobra.Command {
 			"  kubectl loadtest report burst -n limiter -o html > burst.html\n" +
 			"  kubectl loadtest report burst -o hgrm --step steady > steady.hgrm\n" +
 			"  kubectl loadtest report -f saved.yaml -o junit\n" +
-			"  aws s3 cp s3://load-tests/shop/checkout/6a0c.json.gz - | kubectl loadtest report --from -\n" +
+			"  kubectl loadtest report --from s3://load-tests/shop/checkout/6a0c.json.gz\n" +
 			"  kubectl loadtest report checkout -n shop --from ./load-tests -o markdown",
 		Args: from.args,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -70,7 +70,7 @@ func (c *config) report() *cobra.Command {
 	flags.StringVarP(&output, "output", "o", "text", "Form of the report: "+strings.Join(outputs, ", "))
 	flags.StringVar(&step, "step", "", "With -o hgrm and vegeta: the step to report; needed if several steps were measured")
 	flags.StringVarP(&from.file, "filename", "f", "", "File with a LoadTest and its status, - for the standard input")
-	flags.StringVar(&from.kept, "from", "", "Archive of a run: its file, - for the standard input, or a folder with NAMESPACE/NAME/UID.json.gz")
+	flags.StringVar(&from.kept, "from", "", "Archive of a run: its file, - for the standard input, a folder with NAMESPACE/NAME/UID.json.gz, or either in an object store, as s3://BUCKET/PREFIX")
 	to.bind(flags)
 	return command
 }
@@ -95,6 +95,11 @@ func (c *config) linked(ctx context.Context, o *linkOptions, from source, lt *v1
 // its steps beyond their summary. The report is made without what cannot be read of them.
 func (c *config) reported(ctx context.Context, from source, args []string, wanted bool) (*v1beta1.LoadTest, archived, error) {
 	if from != (source{}) {
+		remove, err := c.fetchReported(ctx, &from, args)
+		if err != nil {
+			return nil, archived{}, err
+		}
+		defer remove()
 		return c.saved(from, args)
 	}
 	cluster, err := c.connect()

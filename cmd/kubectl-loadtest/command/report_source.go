@@ -1,15 +1,18 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/objectstore"
 )
 
 // source is where a report reads a LoadTest from.
@@ -30,6 +33,26 @@ func (s *source) args(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return oneName(cmd, args)
+}
+
+// fetchReported copies what is to be reported, if it is in an object store, and returns what removes it.
+func (c *config) fetchReported(ctx context.Context, from *source, args []string) (remove func(), err error) {
+	namespace, name := "", ""
+	if objectstore.IsURL(from.kept) {
+		switch {
+		case strings.HasSuffix(from.kept, objectstore.ArchiveEnd): // of one run
+		case len(args) == 0:
+			return nil, fmt.Errorf("--from %s: is a prefix of many runs: name the LoadTest", from.kept)
+		default:
+			name = args[0] + "/"
+			if namespace, err = c.namespace(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	const newest = 10 // the last to finish is among the last that were written
+	from.kept, remove, err = c.fetch(ctx, from.kept, namespace, name, newest)
+	return remove, err
 }
 
 func isFolder(path string) bool {

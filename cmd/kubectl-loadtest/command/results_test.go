@@ -3,6 +3,10 @@ package command_test
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,7 +89,7 @@ func TestReportOfWhatWasKept(t *testing.T) {
 	p := &testUser{t: t, kubeconfig: "/nowhere"}
 	kept := func(namespace, uid, completed, verdict string) string {
 		lt := "{apiVersion: loadtest.dev/v1beta1, kind: LoadTest, metadata: {name: checkout, namespace: " + namespace + ", uid: " + uid + "}, " +
-			"status: {verdict: " + verdict + ", completionTime: '" + completed + "', phase: Finished}}"
+			"status: {verdict: " + verdict + ", completionTime: '" + completed + "', phase: Finished, conditions: [{type: Finished, status: 'True'}]}}"
 		list := "{apiVersion: v1, kind: List, items: [" + lt + "]}"
 		var packed bytes.Buffer
 		z := gzip.NewWriter(&packed)
@@ -104,14 +108,18 @@ func TestReportOfWhatWasKept(t *testing.T) {
 		must.Succeed(t, os.MkdirAll(filepath.Dir(name), 0o700))
 		must.Succeed(t, os.WriteFile(name, []byte(content), 0o600))
 	}
+	serveBucket(t, folder)
 	one := filepath.Join(folder, "shop/checkout/b.json.gz")
 	file, err := os.ReadFile(one)
 	must.Succeed(t, err)
 	for want, got := range map[string]answer{
-		"shop/checkout: ❌ Failed":        p.run("report", "--from", one, "-o", "markdown"),
-		"## shop/checkout: ❌ Failed":     p.execute(t.Context(), &screen{}, string(file), "report", "--from", "-", "-o", "markdown"),
-		"shop/checkout: ⚠️ Inconclusive": p.run("report", "checkout", "-n", "shop", "--from", folder, "-o", "markdown"),
-		"other/checkout: ✅ Passed":       p.run("report", "checkout", "-n", "other", "--from", folder, "-o", "markdown"),
+		"shop/checkout: ❌ Failed":              p.run("report", "--from", one, "-o", "markdown"),
+		"## shop/checkout: ❌ Failed":           p.execute(t.Context(), &screen{}, string(file), "report", "--from", "-", "-o", "markdown"),
+		"shop/checkout: ⚠️ Inconclusive":       p.run("report", "checkout", "-n", "shop", "--from", folder, "-o", "markdown"),
+		"other/checkout: ✅ Passed":             p.run("report", "checkout", "-n", "other", "--from", folder, "-o", "markdown"),
+		"\"verdict\": \"Failed\"":              p.run("report", "--from", "s3://kept/shop/checkout/b.json.gz", "-o", "json"),
+		"\"verdict\": \"Inconclusive\"":        p.run("report", "checkout", "-n", "shop", "--from", "s3://kept", "-o", "json"),
+		"checkout   0001-01-01 00:00   Failed": p.run("trend", "checkout", "-n", "shop", "--from", "s3://kept"),
 	} {
 		if got.code != 0 || !strings.Contains(got.out, want) {
 			t.Errorf("exit code %d, %s%s, want %q", got.code, got.err, got.out, want)
@@ -123,10 +131,44 @@ func TestReportOfWhatWasKept(t *testing.T) {
 		"contains no shop/nothing/*.json.gz":          {"report", "nothing", "-n", "shop", "--from", folder},
 		"no such file":                                {"report", "--from", folder + "/nothing"},
 		"give either -f or --from":                    {"report", "--from", one, "-f", one},
+		"is a prefix of many runs: name the LoadTest": {"report", "--from", "s3://kept"},
+		"s3://kept: contains no shop/nothing*/*.json": {"trend", "nothing", "-n", "shop", "--from", "s3://kept"},
+		"s3://kept/x.json.gz: the object store":       {"report", "--from", "s3://kept/x.json.gz"},
 		"decompress: unexpected EOF":                  {"report", "--from", p.file(string(file[:len(file)-9]))},
 	} {
 		if got := p.run(args...); got.code != 4 || !strings.Contains(got.err, want) {
 			t.Errorf("%v: exit code %d, %q, want 4 and %q", args, got.code, got.err, want)
 		}
 	}
+}
+
+// serveBucket serves the files of a folder as an object store does a bucket, and has this process use it.
+// What it copies is removed when it has been read.
+func serveBucket(t *testing.T, folder string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if key, isObject := strings.CutPrefix(r.URL.Path, "/kept/"); isObject {
+			http.ServeFile(w, r, filepath.Join(folder, key))
+			return
+		}
+		files, err := filepath.Glob(filepath.Join(folder, "*", "*", "*"))
+		must.Succeed(t, err)
+		_, _ = io.WriteString(w, "<ListBucketResult>")
+		for _, file := range files {
+			if key := strings.TrimPrefix(file, folder+"/"); strings.HasPrefix(key, r.URL.Query().Get("prefix")) {
+				_, _ = fmt.Fprintf(w, "<Contents><Key>%s</Key></Contents>", key)
+			}
+		}
+		_, _ = io.WriteString(w, "</ListBucketResult>")
+	}))
+	t.Cleanup(server.Close)
+	temporary := t.TempDir()
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "TMPDIR": temporary} {
+		t.Setenv(name, value)
+	}
+	t.Cleanup(func() {
+		if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+			t.Errorf("left in the temporary folder: %v, %v", left, err)
+		}
+	})
 }

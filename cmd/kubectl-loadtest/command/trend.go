@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"text/tabwriter"
 
@@ -30,11 +29,13 @@ func (c *config) trend() *cobra.Command {
 			"Of 100 histories of 60 runs without a change, one has a change by this; a change of 20%\n" +
 			"among runs that differ by 5% is found in 97 of 100.\n\n" +
 			"The LoadTests of files, as report -o yaml writes them, are taken for runs of one name.\n" +
-			"--from is a folder of archives as the operator writes them, NAMESPACE/NAME/UID.json.gz:\n" +
-			"a volume, or what aws s3 sync has copied of an object store.",
+			"--from is a folder of archives as the operator writes them, NAMESPACE/NAME/UID.json.gz, or\n" +
+			"where they are in an object store, s3://BUCKET/PREFIX, which is read with the credentials,\n" +
+			"the region and the endpoint of AWS_ACCESS_KEY_ID and the other variables of the AWS CLI.",
 		Example: "  kubectl loadtest trend nightly -n shop\n" +
 			"  kubectl loadtest trend nightly -o json\n" +
 			"  kubectl loadtest trend nightly -n shop --from ./load-tests/cluster-a\n" +
+			"  kubectl loadtest trend nightly -n shop --from s3://load-tests/cluster-a\n" +
 			"  kubectl loadtest trend -f results.yaml",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,7 +57,7 @@ func (c *config) trend() *cobra.Command {
 	}
 	command.Flags().StringVarP(&output, "output", "o", "text", "Form: text, or json, the changes alone")
 	command.Flags().StringArrayVarP(&files, "filename", "f", nil, "File with finished LoadTests and their status, - for the standard input")
-	command.Flags().StringVar(&folder, "from", "", "Folder with the archives of runs, as the operator keeps them, in place of the cluster")
+	command.Flags().StringVar(&folder, "from", "", "Folder, or s3://BUCKET/PREFIX, with the archives of runs, as the operator keeps them, in place of the cluster")
 	return command
 }
 
@@ -80,7 +81,7 @@ func (c *config) family(ctx context.Context, args, files []string, folder string
 			add(lt)
 		}
 	case folder != "":
-		where, err = c.eachArchived(folder, args[0], add)
+		where, err = c.eachArchived(ctx, folder, args[0], add)
 	default:
 		var cluster *cluster
 		if cluster, err = c.connect(); err != nil {
@@ -103,12 +104,17 @@ func (c *config) family(ctx context.Context, args, files []string, folder string
 
 // eachArchived calls a function with each run in a folder of archives whose name begins as one does,
 // and returns what the folder is. What cannot be read is said, and left out.
-func (c *config) eachArchived(folder, name string, do func(*v1beta1.LoadTest)) (where string, err error) {
+func (c *config) eachArchived(ctx context.Context, folder, name string, do func(*v1beta1.LoadTest)) (where string, err error) {
 	namespace, err := c.namespace()
 	if err != nil {
 		return "", err
 	}
-	files, left, err := archives(folder, namespace, name)
+	at, remove, err := c.fetch(ctx, folder, namespace, name, mostArchives)
+	if err != nil {
+		return "", err
+	}
+	defer remove()
+	files, left, err := archives(at, namespace, name)
 	if err != nil {
 		return "", err
 	}
@@ -123,7 +129,7 @@ func (c *config) eachArchived(folder, name string, do func(*v1beta1.LoadTest)) (
 		}
 		do(lt)
 	}
-	return fmt.Sprintf("folder %s", filepath.Join(folder, namespace)), nil
+	return fmt.Sprintf("folder %s/%s", folder, namespace), nil
 }
 
 func writeTrend(w io.Writer, family []*runs.Run, output string) error {

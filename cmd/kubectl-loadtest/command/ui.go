@@ -19,7 +19,9 @@ type uiOptions struct {
 	port int
 	// folder has archives, which are shown in place of a cluster's runs.
 	folder string
-	links  linkOptions
+	// local is where they are on this machine.
+	local string
+	links linkOptions
 }
 
 func (c *config) ui() *cobra.Command {
@@ -37,12 +39,13 @@ func (c *config) ui() *cobra.Command {
 			"create to start one again; list and watch on loadtestschedules.loadtest.dev and get on\n" +
 			"ConfigMaps where these are to be shown. Nothing new listens in the cluster.\n\n" +
 			"With --from, the pages are of archives as the operator writes them, in a folder\n" +
-			"NAMESPACE/NAME/UID.json.gz: a volume, or what aws s3 sync has copied of an object store.\n" +
+			"NAMESPACE/NAME/UID.json.gz or in an object store, of which they are copied when ui starts.\n" +
 			"No cluster is asked.\n\n" +
 			"On another machine, by ssh -L 8080:127.0.0.1:8080 HOST and the same --port.",
 		Example: "  kubectl loadtest ui -n shop\n" +
 			"  kubectl loadtest ui -A --port 8080\n" +
-			"  kubectl loadtest ui --from ./load-tests/cluster-a\n\n" +
+			"  kubectl loadtest ui --from ./load-tests/cluster-a\n" +
+			"  kubectl loadtest ui --from s3://load-tests/cluster-a -n shop\n\n" +
 			"  # On the run that is started, in a cluster or on this machine\n" +
 			"  kubectl loadtest run --ui -f burst.yaml\n" +
 			"  kubectl loadtest try --ui",
@@ -55,7 +58,7 @@ func (c *config) ui() *cobra.Command {
 		},
 	}
 	command.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "Show the LoadTests of all namespaces")
-	command.Flags().StringVar(&o.folder, "from", "", "Folder with the archives of runs, as the operator keeps them, in place of the cluster")
+	command.Flags().StringVar(&o.folder, "from", "", "Folder, or s3://BUCKET/PREFIX, with the archives of runs, as the operator keeps them, in place of the cluster")
 	command.MarkFlagsMutuallyExclusive("from", "all-namespaces")
 	o.links.bind(command.Flags())
 	bindPort(command.Flags(), &o.port)
@@ -64,6 +67,12 @@ func (c *config) ui() *cobra.Command {
 
 // runUI serves the pages of a cluster, or of archives.
 func (c *config) runUI(ctx context.Context, o *uiOptions) error {
+	var remove func()
+	var err error
+	if o.local, remove, err = c.fetch(ctx, o.folder, c.overrides.Context.Namespace, "", mostArchives); err != nil {
+		return err
+	}
+	defer remove()
 	group, ctx := errgroup.WithContext(ctx)
 	server, err := c.serve(ctx, group, o)
 	if err != nil {

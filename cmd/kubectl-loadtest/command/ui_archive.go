@@ -20,7 +20,7 @@ import (
 // serveArchives serves pages of the runs in a folder of archives, until ctx ends. No cluster is asked.
 // The files are read once, beside the pages; of each, a line is kept.
 func (c *config) serveArchives(ctx context.Context, group *errgroup.Group, o *uiOptions) (*ui.Server, error) {
-	files, left, err := archives(o.folder, c.overrides.Context.Namespace, "")
+	files, left, err := archives(o.local, c.overrides.Context.Namespace, "")
 	if err != nil {
 		return nil, err
 	}

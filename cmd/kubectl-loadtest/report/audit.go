@@ -1,5 +1,7 @@
 package report
 
+import "strings"
+
 // audits are what became of the numbers that the target reports of itself.
 func (p *page) audits() {
 	list := p.lt.Status.Audits
@@ -8,10 +10,14 @@ func (p *page) audits() {
 	}
 	p.line("")
 	p.line("Audits")
-	for _, a := range list {
-		message := a.Message
-		if message == "" {
+	results := AuditResults(&p.lt.Status)
+	for i, a := range list {
+		message := results[i]
+		if a.Message == "" {
 			message = "Audit " + a.Name + " is performed after the last step."
+		}
+		if !strings.Contains(message, a.Name) {
+			message = a.Name + "  " + message
 		}
 		p.line("  %-*s%s", labelWidth-2, a.State, message)
 	}

@@ -115,7 +115,7 @@ func (p *page) thresholds() {
 	if len(list) == 0 {
 		return
 	}
-	messages := ThresholdMessages(&p.lt.Status)
+	messages := ThresholdResults(&p.lt.Status)
 	names, width := make([]string, len(list)), 0
 	for i, t := range list {
 		names[i] = ThresholdName(&t)

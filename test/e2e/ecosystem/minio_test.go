@@ -148,23 +148,28 @@ func (m *minio) ask(t *testing.T, method, path string) []byte {
 	return body
 }
 
-// report has the plugin read what was kept of a LoadTest, as it was before it went.
+// report has the plugin read what was kept of a LoadTest from the store, as it was before it went.
 func (m *minio) report(t *testing.T, lt *v1beta1.LoadTest) string {
 	t.Helper()
-	object := m.ask(t, http.MethodGet, fmt.Sprintf("load-tests/e2e/%s/%s/%s.json.gz", lt.Namespace, lt.Name, lt.UID))
-	file := filepath.Join(t.TempDir(), "kept.json.gz")
-	must.Succeed(t, os.WriteFile(file, object, 0o600))
-	from := func(form string) string {
-		return cluster.MustCommand(t, "kubectl-loadtest", "report", "--kubeconfig", os.DevNull, "--from", file, "-o", form)
+	object := fmt.Sprintf("s3://load-tests/e2e/%s/%s/%s.json.gz", lt.Namespace, lt.Name, lt.UID)
+	t.Setenv("AWS_ACCESS_KEY_ID", "loadtest")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", minioSecret)
+	t.Setenv("AWS_ENDPOINT_URL", "http://"+m.address)
+	read := func(args ...string) string {
+		return cluster.MustCommand(t, "kubectl-loadtest", append(args, "--kubeconfig", os.DevNull)...)
 	}
 	kept := &v1beta1.LoadTest{}
-	must.Succeed(t, json.Unmarshal([]byte(from("json")), kept))
+	must.Succeed(t, json.Unmarshal([]byte(read("report", "--from", object, "-o", "json")), kept))
 	got, want := &kept.Status, &lt.Status
 	if got.Verdict == "" || got.Verdict != want.Verdict || got.Steps[0].Result.Sent != want.Steps[0].Result.Sent || kept.UID != lt.UID {
 		t.Errorf("%s of %d requests was kept, and it was %s of %d", got.Verdict, got.Steps[0].Result.Sent, want.Verdict, want.Steps[0].Result.Sent)
 	}
-	if !strings.Contains(from("html"), ">Over time</h2>") {
+	byName := read("report", lt.Name, "-n", lt.Namespace, "--from", "s3://load-tests/e2e", "-o", "html")
+	if !strings.Contains(byName, ">Over time</h2>") {
 		t.Error("the page has no plots over time: the results of the step are missing")
 	}
-	return fmt.Sprintf("%s, sent %d, %d bytes", got.Verdict, got.Steps[0].Result.Sent, len(object))
+	if trend := read("trend", lt.Name, "-n", lt.Namespace, "--from", "s3://load-tests/e2e"); !strings.Contains(trend, string(want.Verdict)) {
+		t.Errorf("the trend lacks the run:\n%s", trend)
+	}
+	return fmt.Sprintf("%s, sent %d", got.Verdict, got.Steps[0].Result.Sent)
 }

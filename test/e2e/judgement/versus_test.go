@@ -16,7 +16,7 @@ import (
 // for each response, as in baselineSpec.
 const versusSpec = `
 target: {service: {name: candidate}, timeout: 5s, headers: [{name: Delay, value: %s}]}
-versus: {target: {service: {name: control}, timeout: 5s, headers: [{name: Delay, value: 400ms}]}}
+versus: {target: {service: {name: control}, timeout: 5s, headers: [{name: Delay, value: 1s}]}}
 requests: [{name: wait, http: {path: /%s}}]
 steps: [{name: six, users: 6, duration: 4s}]
 repetitions: 5
@@ -24,7 +24,7 @@ worker: {resources: {requests: {cpu: 400m}}}
 thresholds: [{metric: p50, maxIncrease: 60%%}]
 `
 
-// checkVersus compares a target with one that takes 400 ms longer for each response, and
+// checkVersus compares a target with one that takes 1 s longer for each response, and
 // with one that takes as long. Each target counts what it received.
 func checkVersus(t *testing.T) judgement {
 	ns := cluster.Namespace(t)
@@ -34,8 +34,8 @@ func checkVersus(t *testing.T) judgement {
 		must.Succeed(t, err)
 		targets[side] = c
 	}
-	equal := cluster.Create(t, ns, "equal", fmt.Sprintf(versusSpec, "400ms", "equal"))
-	slower := cluster.Create(t, ns, "slower", fmt.Sprintf(versusSpec, "800ms", "slower"))
+	equal := cluster.Create(t, ns, "equal", fmt.Sprintf(versusSpec, "1s", "equal"))
+	slower := cluster.Create(t, ns, "slower", fmt.Sprintf(versusSpec, "2s", "slower"))
 	counts := "each target received what its steps sent"
 	for _, lt := range []*v1beta1.LoadTest{equal, slower} {
 		cluster.Finish(t, lt)

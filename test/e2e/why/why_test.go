@@ -147,8 +147,8 @@ func installMetricsServer(t *testing.T) {
 	cluster.MustCommand(t, "kubectl", "wait", "--for=condition=Available", "apiservice/v1beta1.metrics.k8s.io", "--timeout="+cluster.Patience.String())
 }
 
-// installShortener installs one with a limit of processors and five connections to its database, and
-// waits until its use is known.
+// installShortener installs one with a limit of processors, memory for all requests that it cannot answer
+// in time, and five connections to its database, and waits until its use is known.
 func installShortener(t *testing.T, limit string) (ns string) {
 	t.Helper()
 	ns = cluster.Namespace(t)
@@ -157,7 +157,7 @@ func installShortener(t *testing.T, limit string) (ns string) {
 		args = append(args, "--values", cluster.TargetsChart+"/values-local.yaml")
 	}
 	cluster.MustCommand(t, "helm", append(args, "--set", "ratelimiter.enabled=false,shortener.enabled=true,shortener.poolSize=5,postgres.persistence.enabled=false,"+
-		"exporters.postgres.enabled=true,networkPolicy.enabled=false,shortener.resources.limits.cpu="+limit,
+		"exporters.postgres.enabled=true,networkPolicy.enabled=false,shortener.resources.limits.memory=2Gi,shortener.resources.limits.cpu="+limit,
 		"--set", "shortener.image.repository="+cluster.Image("shortener")+",shortener.image.tag="+cluster.ImageTag())...)
 	cluster.Soon(t, func(ctx context.Context) error {
 		out, err := cluster.Command(ctx, "kubectl", "get", "--raw", "/apis/metrics.k8s.io/v1beta1/namespaces/"+ns+"/pods")
@@ -187,9 +187,9 @@ func installPrometheus(t *testing.T, ns string) {
 	cluster.MustCommand(t, "kubectl", "-n", ns, "rollout", "status", "deployment/prometheus", "--timeout="+cluster.Patience.String())
 }
 
-// connections are those that do something in the database, on average, without one that counts
+// connections are those that do something in the database, in the median, without one that counts
 // them.
-const connections = `avg_over_time(sum(pg_stat_activity_count{namespace="$namespace",datname="shortener",state="active"})[$window:2s]) - 1`
+const connections = `quantile_over_time(0.5, sum(pg_stat_activity_count{namespace="$namespace",datname="shortener",state="active"})[$window:2s]) - 1`
 
 // configureOperator lets the operator read what pods use, and has it ask that Prometheus, until the
 // test ends. The right stays: what the operator did is compared with what it may do.

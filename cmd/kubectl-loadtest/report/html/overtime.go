@@ -36,7 +36,7 @@ type timeline struct {
 }
 
 // notRecorded is what a person looks for over time, and where there is something of it.
-const notRecorded = " How many users sent, and how many connections were open, is not recorded over time: the load of each step has its users, and the table of the generator how many connections it opened."
+const notRecorded = " How many connections were open is not recorded over time: the table of the generator has how many it opened in each step."
 
 // overTime draws rates and response times of the steps whose series there are, and says what a
 // point is.
@@ -48,6 +48,7 @@ func overTime(s *v1beta1.LoadTestStatus, archived []*archive.Step) (list []figur
 	note = coarsen(all) + notRecorded
 	x, spans := timeAxisOf(all)
 	list = []figure{ratesOverTime(all, x, spans), timesOverTime(all, x, spans)}
+	list = append(list, usersOverTime(all, x, spans)...)
 	list = append(list, outstandingOverTime(all, x, spans)...)
 	return append(list, usageOverTime(all, x, spans)...), note
 }

@@ -84,7 +84,7 @@ func (p *page) line(text string) { p.WriteString(text + "\n") }
 
 func (p *page) thresholds() {
 	var rows [][]string
-	messages := report.ThresholdMessages(&p.lt.Status)
+	messages := report.ThresholdResults(&p.lt.Status)
 	for i, t := range p.lt.Status.Thresholds {
 		rows = append(rows, []string{marked(string(t.State)), escape(report.ThresholdName(&t)), escape(t.Step), escape(report.Observed(&t)), escape(t.Limit), escape(messages[i])})
 	}
@@ -247,8 +247,9 @@ func (p *page) traces() {
 
 func (p *page) audits() {
 	var stored, rows [][]string
-	for _, a := range p.lt.Status.Audits {
-		stored = append(stored, []string{marked(string(a.State)), escape(a.Name), escape(a.Message)})
+	results := report.AuditResults(&p.lt.Status)
+	for i, a := range p.lt.Status.Audits {
+		stored = append(stored, []string{marked(string(a.State)), escape(a.Name), escape(results[i])})
 	}
 	p.table("Audits", []string{"", "audit", ""}, 3, stored)
 	p.measured(func(title string, r *v1beta1.StepResult) {
