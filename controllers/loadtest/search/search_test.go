@@ -213,7 +213,7 @@ func TestABreachThatComesOnce(t *testing.T) {
 func TestSearchesOfUncertainTargets(t *testing.T) {
 	random, names := rand.New(rand.NewPCG(8, 8)), []string{"searching", "found", "beyond max", "below min", "unclear", "unsteady", "exhausted"}
 	var lines strings.Builder
-	for n := range 250 {
+	for n := range 120 {
 		r, unit := rates, 1e6
 		r.Max, r.Precision, r.Holds = r.Min*int64(1+random.IntN(40))+3e6, []float64{0.02, 0.05, 0.1, 0.3}[random.IntN(4)], random.IntN(4)
 		if r.MaxProbes = 14 + random.IntN(11); n%5 == 0 {
