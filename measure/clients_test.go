@@ -55,6 +55,9 @@ func TestLedgersOfASampleAreWhole(t *testing.T) {
 					ledger.Resolve(i, 2*at, Success)
 				}
 			}
+			if worker.Bytes() > worker.most {
+				t.Errorf("a worker's ledgers take %d bytes of %d", worker.Bytes(), worker.most)
+			}
 			sum.Merge(worker)
 		}
 		left := sent - sum.Untracked
@@ -90,15 +93,19 @@ func TestClientsMergeIsAssociativeAndCommutative(t *testing.T) {
 		return s
 	}
 	property := func(x, y, z uint64) bool {
-		a, b, c := random(x), random(y), random(z)
+		a, b, c, d := random(x), random(y), random(z), random(x+1)
 		want := sum(a, b, c)
+		gone := want.Clone() // what is done to it does nothing to the original
+		gone.Merge(a)
+		gone.Lower(0)
 		for _, got := range []*Clients{sum(c, b, a), sum(b, a, c), sum(sum(a, b), c), sum(a, sum(b, c))} {
 			if diff := cmp.Diff(want.content(), got.content()); diff != "" {
 				t.Log(diff)
 				return false
 			}
 		}
-		return true
+		want.Merge(d)
+		return gone.Len() == 0 && want.Equal(sum(d, a, b, c)) && want.Unseen == a.Unseen+b.Unseen+c.Unseen+d.Unseen
 	}
 	if err := quick.Check(property, nil); err != nil {
 		t.Error(err)
@@ -184,6 +191,10 @@ func TestRanksAreEven(t *testing.T) {
 	counts := make([]int, 64)
 	for i := range n {
 		counts[rank(fmt.Sprint("10.0.0.", i))>>58]++
+	}
+	// A worker of another version has the same ranks.
+	if got := rank("10.0.0.1"); got != 14445829539779861640 {
+		t.Errorf("the rank of 10.0.0.1 is %d", got)
 	}
 	for i, count := range counts {
 		if count < n/64*8/10 || count > n/64*12/10 {

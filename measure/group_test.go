@@ -29,6 +29,9 @@ func mixed(t *testing.T) *Measurement {
 	}
 	grouped, err := one().Group([]int32{0, 1, 1})
 	must.Succeed(t, err)
+	if grouped.Requests[0].Errors != nil {
+		t.Error("groups are reported with the errors of their requests")
+	}
 	all := one()
 	must.Succeed(t, all.Merge(grouped))
 	must.Succeed(t, all.Merge(&Measurement{Requests: make([]Request, 3)}))
@@ -67,6 +70,18 @@ func TestWhatIsKnownOfGroups(t *testing.T) {
 		must.Succeed(t, err)
 		same.As(t, name+" alone", got, alone)
 	}
+	plain := NewMeasurement(3)
+	grouped, err := plain.Group([]int32{0, 1, 1})
+	must.Succeed(t, err)
+	for i := range 3 {
+		of, err := plain.Alone(i)
+		must.Succeed(t, err)
+		alone, err := grouped.Alone(i)
+		must.Succeed(t, err)
+		if of.Response == nil || (alone.Response != nil) != (i == 0) {
+			t.Errorf("request %d has times: %t; in its group: %t", i, of.Response != nil, alone.Response != nil)
+		}
+	}
 	total, err := all.Total()
 	if err != nil || total.Due != all.Due || total.Errors[Timeout] != "late" {
 		t.Errorf("%d due of %d, errors %v, %v", total.Due, all.Due, total.Errors, err)
@@ -83,8 +98,12 @@ func TestEndedSinceOfGroups(t *testing.T) {
 	if got.Sent != 12 || got.Response.Count() != 12 || got.OnTime[0] != 12 || since.Due != 12 {
 		t.Errorf("%d sent, %d times, %v on time, %d due since; want 12 of each", got.Sent, got.Response.Count(), got.OnTime, since.Due)
 	}
-	for name, s := range map[string]*Measurement{"fewer": before, "without groups": NewMeasurement(3)} {
-		if since, err := s.EndedSince(after); err == nil {
+	fewer := *after
+	fewer.Grouped = before.Grouped
+	for name, pair := range map[string][2]*Measurement{
+		"fewer": {before, after}, "fewer of the groups": {&fewer, after}, "without groups": {NewMeasurement(3), after}, "since there were groups": {after, NewMeasurement(3)},
+	} {
+		if since, err := pair[0].EndedSince(pair[1]); err == nil {
 			t.Errorf("%s: %+v ended since, want an error", name, since)
 		}
 	}

@@ -103,7 +103,7 @@ func (h *Histogram) Mean() time.Duration {
 // LongerThan is how many times were longer than d, and their sum.
 func (h *Histogram) LongerThan(d time.Duration) (n int64, sum time.Duration) {
 	for _, bar := range h.hdr.Distribution() {
-		if t := h.duration(bar.To); bar.Count > 0 && t > d {
+		if t := h.duration(bar.To); t > d {
 			n += bar.Count
 			sum += time.Duration(bar.Count) * t
 		}
@@ -128,7 +128,7 @@ func (h *Histogram) Quantile(q float64) (d time.Duration, ok bool) {
 // they are too few. The shares are there for q = 0.999 and n = 1000, of which the product
 // is a little more than 999.
 func nearestRank(q float64, n int64) (rank float64, ok bool) {
-	if n == 0 || float64(n)*(1-q) < 1-1e-9 {
+	if float64(n)*(1-q) < 1-1e-9 {
 		return 0, false
 	}
 	return math.Ceil(q * float64(n) * (1 - 1e-12)), true
@@ -144,7 +144,7 @@ func (h *Histogram) Equal(o *Histogram) bool {
 	if h == nil || o == nil {
 		return (h == nil || h.Count() == 0) && (o == nil || o.Count() == 0)
 	}
-	return h.Count() == o.Count() && h.clamped == o.clamped && h.hdr.Equals(o.hdr)
+	return h.clamped == o.clamped && h.hdr.Equals(o.hdr)
 }
 
 // Reset empties the histogram.
@@ -208,10 +208,9 @@ func (h *Histogram) Counts() []int64 { return h.hdr.Export().Counts[:Slots] }
 // negative, and clamped may be at most their sum.
 func HistogramOf(counts []int64, clamped int64) *Histogram {
 	return &Histogram{clamped: clamped, hdr: hdrhistogram.Import(&hdrhistogram.Snapshot{
-		LowestTrackableValue:           1,
-		HighestTrackableValue:          int64(Highest / Lowest),
-		SignificantFigures:             SignificantDigits,
-		Counts:                         counts,
-		IntegerToDoubleConversionRatio: 1,
+		LowestTrackableValue:  1,
+		HighestTrackableValue: int64(Highest / Lowest),
+		SignificantFigures:    SignificantDigits,
+		Counts:                counts,
 	})}
 }

@@ -193,11 +193,43 @@ func TestMergeOfNothing(t *testing.T) {
 	}
 }
 
+// Each histogram is that of a count beyond 63 bits, once it is merged.
 func TestMergeRefusesWhatDoesNotFit(t *testing.T) {
-	huge := NewHistogram()
-	must.Succeed(t, huge.hdr.RecordValues(5, math.MaxInt64))
-	if err := huge.Merge(histogramOf(time.Second)); err == nil {
-		t.Error("a count beyond 63 bits was merged")
+	measured := func() *Measurement {
+		m := NewMeasurement(2)
+		m.Journeys, m.Grouped, m.Groups = NewJourneys(1), []Request{NewRequest()}, []int32{0, 0}
+		return m
+	}
+	for name, part := range map[string]func(*Measurement) **Histogram{
+		"response times":            func(m *Measurement) **Histogram { return &m.Requests[1].Response },
+		"service times":             func(m *Measurement) **Histogram { return &m.Requests[1].Service },
+		"ideal times":               func(m *Measurement) **Histogram { return &m.Requests[1].Ideal },
+		"times of failures":         func(m *Measurement) **Histogram { return &m.Requests[1].Failed.Response },
+		"service times of failures": func(m *Measurement) **Histogram { return &m.Requests[1].Failed.Service },
+		"times of a group":          func(m *Measurement) **Histogram { return &m.Grouped[0].Response },
+		"times of journeys":         func(m *Measurement) **Histogram { return &m.Journeys[0].Time },
+		"journeys under way":        func(m *Measurement) **Histogram { return &m.Journeys[0].Unfinished },
+		"ideal times of journeys":   func(m *Measurement) **Histogram { return &m.Journeys[0].Ideal },
+		"lateness":                  func(m *Measurement) **Histogram { return &m.Lateness },
+		"read lateness":             func(m *Measurement) **Histogram { return &m.ReadLateness },
+		"handshakes":                func(m *Measurement) **Histogram { return &m.Handshakes },
+	} {
+		huge, second := NewHistogram(), histogramOf(time.Second)
+		must.Succeed(t, huge.hdr.RecordValues(5, math.MaxInt64))
+		one, other := measured(), measured()
+		*part(one), *part(other) = huge, second
+		if err := one.Merge(other); err == nil {
+			t.Errorf("%s: a count beyond 63 bits was merged", name)
+		}
+	}
+	m := measured()
+	m.Requests[0].Response = histogramOf(time.Second)
+	must.Succeed(t, m.Requests[1].Response.hdr.RecordValues(5, math.MaxInt64))
+	_, total := m.Total()
+	_, grouped := m.Group([]int32{0, 0})
+	m.Requests[1].Response, m.Grouped[0].Response = NewHistogram(), m.Requests[1].Response
+	if _, err := m.Total(); err == nil || total == nil || grouped == nil {
+		t.Errorf("counts beyond 63 bits are added up: %v, %v, %v", err, total, grouped)
 	}
 }
 
@@ -284,7 +316,8 @@ func TestDecodeHistogramRefuses(t *testing.T) {
 		"a value beyond the highest":  {foreign(1, hour, 3, hour+hour/10), 0, "beyond 1 h"},
 		"clamped below zero":          {good, -1, "-1 of 2 values clamped"},
 		"more clamped than there are": {good, 3, "3 of 2 values clamped"},
-		"more than there can be":      {strings.Repeat("A", 300_000), 0, "at most"},
+		"as much as there can be":     {strings.Repeat("A", maxEncoded), 0, "only V2"},
+		"more than there can be":      {strings.Repeat("A", maxEncoded+1), 0, "at most"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

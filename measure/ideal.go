@@ -1,6 +1,9 @@
 package measure
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Ideally are the response times that a perfect generator would have measured.
 func (r *Request) Ideally() *Histogram { return orElse(r.Ideal, r.Response) }
@@ -35,13 +38,12 @@ func mergeIdeal(sum **Histogram, measured, ideal, alsoMeasured *Histogram) error
 	if *sum == nil && ideal == nil {
 		return nil
 	}
+	var err error
 	if *sum == nil {
 		*sum = NewHistogram()
-		if err := (*sum).Merge(measured); err != nil {
-			return err
-		}
+		err = (*sum).Merge(measured)
 	}
-	return (*sum).Merge(orElse(ideal, alsoMeasured))
+	return errors.Join(err, (*sum).Merge(orElse(ideal, alsoMeasured)))
 }
 
 // Displacement is how much later than a perfect generator would have sent it a request of a

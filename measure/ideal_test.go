@@ -61,8 +61,11 @@ func TestTimelinesAddUpSlotBySlot(t *testing.T) {
 func TestTimelineIsThatOfAllWorkersOrNone(t *testing.T) {
 	with, without := NewMeasurement(2), NewMeasurement(2)
 	with.Window, without.Window, with.Timeline = time.Second, time.Second, &Timeline{}
+	begun, due := NewMeasurement(2), NewMeasurement(2)
+	begun.LastStart, due.Due = time.Unix(1, 0), 1
 	for name, workers := range map[string][]*Measurement{
 		"the first lacks it": {without, with, with}, "another": {with, without, with}, "the last": {with, with, without},
+		"one has begun": {with, begun}, "one has requests that are due": {with, due},
 	} {
 		if sum := sumOf(t, workers...); sum.Timeline != nil {
 			t.Errorf("%s: the sum has one", name)

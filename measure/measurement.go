@@ -326,7 +326,7 @@ const (
 // mergeNames has each name of a and b once, in alphabetical order.
 func mergeNames(a, b string) string {
 	switch {
-	case a == b || b == "":
+	case b == "":
 		return a
 	case a == "":
 		return b

@@ -23,13 +23,6 @@ func TestExpectedDenialsAreNoSuccesses(t *testing.T) {
 	}
 }
 
-func TestWhatEndedWithoutBeingOnTimeIsMissed(t *testing.T) {
-	r := Request{Sent: 10, Punctuality: Punctuality{OnTime: []int64{4}, Overdue: []int64{8}}}
-	if n, ok := r.Missed(0); n != 6 || !ok {
-		t.Errorf("%d missed, want 6 of 10", n)
-	}
-}
-
 // What is counted again is added, and what is emptied is empty.
 func TestCountsAreKeptAndEmptied(t *testing.T) {
 	var f FailedTimes
@@ -48,10 +41,11 @@ func TestCountsAreKeptAndEmptied(t *testing.T) {
 		m.Requests[0].Ideal = NewHistogram()
 		m.Requests[0].Ideal.Record(time.Millisecond)
 	}
+	other.Requests[0].Traces.Add(Trace{ID: TraceID{1}})
 	must.Succeed(t, one.Merge(other))
 	r := &one.Requests[0]
-	if r.Excused != 4 || one.Handshakes.Count() != 2 {
-		t.Errorf("%d excused, %d handshakes; want 4, 2", r.Excused, one.Handshakes.Count())
+	if r.Excused != 4 || one.Handshakes.Count() != 2 || len(r.Traces) != 1 {
+		t.Errorf("%d excused, %d handshakes, %d traces; want 4, 2, 1", r.Excused, one.Handshakes.Count(), len(r.Traces))
 	}
 	if r.Reset(); r.Ideal.Count() != 0 || r.Excused != 0 {
 		t.Errorf("after a reset: %d ideal times, %d excused", r.Ideal.Count(), r.Excused)

@@ -14,10 +14,13 @@ func TestMissed(t *testing.T) {
 		r.Outcomes[Unfinished], r.Outcomes[Success] = unfinished, sent-unfinished
 		return r
 	}
+	denied := request(10, 0, 10, 5, 10)
+	denied.Expected, denied.Outcomes[Success], denied.Outcomes[RateLimited] = 7, 5, 2
 	for name, tt := range map[string]struct {
 		r    Request
 		want int64
 	}{
+		"what was denied as expected":         {denied, 3},
 		"what ended late":                     {request(10, 0, 10, 7, 10), 3},
 		"what is in flight may be in time":    {request(10, 4, 10, 6, 3), 0},
 		"what is in flight for too long":      {request(10, 4, 10, 6, 9), 3},
@@ -34,8 +37,10 @@ func TestMissed(t *testing.T) {
 		"what was not counted": {}, "what is due, without what is on time": {OnTime: []int64{1}, Overdue: []int64{1, 1}},
 		"what is on time, without what is due": {OnTime: []int64{1, 1}, Overdue: []int64{1}},
 	} {
-		if _, ok := (&Request{Sent: 1, Punctuality: p}).Missed(1); ok {
-			t.Errorf("%s: known", name)
+		for _, time := range []int{1, -1} {
+			if _, ok := (&Request{Sent: 1, Punctuality: p}).Missed(time); ok {
+				t.Errorf("%s: known of time %d", name, time)
+			}
 		}
 	}
 }
@@ -63,7 +68,7 @@ func TestExpectedTimesLeaveFailuresOut(t *testing.T) {
 	m := failing(9, 3)
 	must.Succeed(t, m.Merge(failing(4, 0)))
 	response, service, ok := m.Requests[0].ExpectedTimes()
-	if !ok || response.Count() != 13 || response.Max() != time.Millisecond || service.Max() != time.Millisecond {
+	if !ok || response.Count() != 13 || response.Clamped() != 0 || response.Max() != time.Millisecond || service.Max() != time.Millisecond {
 		t.Errorf("%t: %d expected, at most %v and %v", ok, response.Count(), response.Max(), service.Max())
 	}
 	if !m.KnowsDue() || m.Requests[0].Due != 16 || m.Requests[0].OnTime[0] != 13 {
@@ -91,14 +96,16 @@ func TestExpectedTimesLeaveClampedFailuresOut(t *testing.T) {
 func TestMergeWithoutFailuresTakesNoMemoryForThem(t *testing.T) {
 	m := failing(3, 0)
 	must.Succeed(t, m.Merge(failing(3, 0)))
-	if f := m.Requests[0].Failed; f.Response != nil || f.Service != nil {
-		t.Error("there are histograms of failures")
+	if f := m.Requests[0].Failed; f.Response != nil || f.Service != nil || m.Handshakes != nil {
+		t.Error("there are histograms of failures, or of handshakes")
 	}
-	// Of a message that has one of both, none is lost.
-	half := failing(0, 1)
-	half.Requests[0].Failed.Response = nil
-	if err := m.Merge(half); err != nil || m.Requests[0].Failed.Service.Count() != 1 {
-		t.Errorf("%v: the service times are lost", err)
+	// Of messages that have one of both, none is lost.
+	response, service := failing(0, 1), failing(0, 1)
+	response.Requests[0].Failed.Service, service.Requests[0].Failed.Response = nil, nil
+	must.Succeed(t, m.Merge(response))
+	must.Succeed(t, m.Merge(service))
+	if f := m.Requests[0].Failed; f.Response.Count() != 1 || f.Service.Count() != 1 {
+		t.Errorf("%d response times and %d service times of failures, want 1 of each", f.Response.Count(), f.Service.Count())
 	}
 }
 
@@ -108,9 +115,14 @@ func TestExpectedTimesAreUnknown(t *testing.T) {
 	silent, forged := failing(9, 3), failing(9, 0)
 	silent.Requests[0].Failed = FailedTimes{}
 	forged.Requests[0].Failed.Record(time.Second, time.Second, time.Second)
-	for name, m := range map[string]*Measurement{"not reported": silent, "not its own": forged} {
-		if _, _, ok := m.Requests[0].ExpectedTimes(); ok {
-			t.Errorf("%s: known", name)
+	response, service := failing(9, 0), failing(9, 0)
+	response.Requests[0].Failed.Response = forged.Requests[0].Failed.Response
+	service.Requests[0].Failed.Service = forged.Requests[0].Failed.Service
+	for name, m := range map[string]*Measurement{"not reported": silent, "not its own": forged, "its response is not": response, "its service is not": service} {
+		_, _, known := m.Requests[0].ExpectedTimes()
+		_, ideally := m.Requests[0].ExpectedIdeally()
+		if known || ideally != (m == service) {
+			t.Errorf("%s: times are known: %t, ideal ones: %t", name, known, ideally)
 		}
 	}
 }
@@ -121,13 +133,22 @@ func TestEndedSince(t *testing.T) {
 	now.Requests[0].Sent, now.Requests[0].Outcomes[Unfinished] = 30, 2 // in flight
 	before.Requests[0].CompletedInWindow, before.Requests[0].ExpectedInWindow = 10, 9
 	now.Requests[0].CompletedInWindow, now.Requests[0].ExpectedInWindow = 25, 20
+	before.Requests[0].Excused, now.Requests[0].Excused = 1, 3
 	since, err := now.EndedSince(before)
 	must.Succeed(t, err)
 	r := &since.Requests[0]
-	got := []int64{r.Sent, r.Due, r.Expected, r.Outcomes[Timeout], r.OnTime[0], r.Response.Count(), r.Failed.Service.Count(), r.CompletedInWindow, r.ExpectedInWindow, int64(since.Window)}
-	same.As(t, "since", []int64{16, 16, 11, 5, 11, 16, 5, 15, 11, int64(time.Second)}, got)
-	if _, err := before.EndedSince(now); err == nil {
-		t.Error("counts that fall are taken")
+	got := []int64{r.Sent, r.Due, r.Expected, r.Outcomes[Timeout], r.OnTime[0], r.IdealOnTime[0], r.Response.Count(), r.Failed.Service.Count(), r.CompletedInWindow, r.ExpectedInWindow, r.Excused, int64(len(r.Overdue)), int64(since.Window)}
+	same.As(t, "since", []int64{16, 16, 11, 5, 11, 11, 16, 5, 15, 11, 2, 1, int64(time.Second)}, got)
+	fewer, slower := failing(20, 8), failing(21, 8)
+	fewer.Requests[0].Outcomes[Timeout] = -30
+	slower.Requests[0].Service = NewHistogram()
+	for name, m := range map[string]*Measurement{
+		"counts that fall": before, "outcomes that fall": fewer, "times of which one kind falls": slower,
+		"no times": {Requests: make([]Request, 1)}, "other requests": {Requests: []Request{now.Requests[0], now.Requests[0]}},
+	} {
+		if since, err := m.EndedSince(now); err == nil {
+			t.Errorf("%s are taken: %+v", name, since.Requests[0])
+		}
 	}
 	if since, err := now.EndedSince(now); err != nil || since.Requests[0].Sent != 0 {
 		t.Errorf("nothing ended: %v", err)

@@ -10,6 +10,7 @@ func TestPointsAreWholeSeconds(t *testing.T) {
 		width  time.Duration
 		points int
 	}{
+		-time.Hour:                    {time.Second, 2},
 		0:                             {time.Second, 2},
 		time.Nanosecond:               {time.Second, 2},
 		time.Second:                   {time.Second, 2},

@@ -6,12 +6,12 @@ import (
 )
 
 // EndedSince is what ended of a step after an earlier measurement of it, by the same
-// workers: its requests count as sent and due when they ended. It has no lateness.
+// workers: its requests count as sent and due when they ended. Its lateness is empty.
 func (s *Measurement) EndedSince(before *Measurement) (*Measurement, error) {
 	if len(s.Requests) != len(before.Requests) {
 		return nil, fmt.Errorf("compare measurements: %d requests with %d", len(s.Requests), len(before.Requests))
 	}
-	since := &Measurement{Requests: make([]Request, len(s.Requests)), Window: s.Window - before.Window}
+	since := &Measurement{Requests: make([]Request, len(s.Requests)), Window: s.Window - before.Window, Lateness: NewHistogram(), ReadLateness: NewHistogram()}
 	for i := range s.Requests {
 		r, ok := s.Requests[i].endedSince(&before.Requests[i])
 		if !ok {

@@ -18,7 +18,7 @@ func slotOf(slot int) (shortest, units int64) {
 		return int64(slot), 1
 	}
 	doubling := (slot-linearSlots)/perDoubling + 1
-	return int64(perDoubling+(slot-linearSlots)%perDoubling) << doubling, 1 << doubling
+	return int64(perDoubling+slot%perDoubling) << doubling, 1 << doubling
 }
 
 // Slots are the shortest time and the mean time of each slot that has a count, the

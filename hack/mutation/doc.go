@@ -17,9 +17,10 @@
 // mutant (switch.go.txt), which is in its environment, so that a mutant costs no build. The go
 // command reads the changed files in the place of the real ones (-overlay), which stay as they are.
 //
-// Each test first runs alone, to tell for how long, and which sites it reaches: a mutant is tried
-// with the tests that reach it and no others, those that take long after the rest. What no test
-// reaches has lived. Tests run with -short.
+// Each test first runs alone, to tell for how much of a processor's time, and which sites it
+// reaches: a mutant is tried with the tests that reach it and no others, from the quickest to the
+// longest, or up to -within; of one that takes long, first each subtest by itself. What no test reaches
+// has lived. Tests run with -short.
 //
 // A mutant that does what the original does is no fault. Those found are listed with the reason in
 // equivalent.txt, and tried too: it is an error if a listed one is killed, or is not there.

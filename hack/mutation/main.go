@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // besides are packages that are as pure as those in hack/archtest's list.
@@ -25,6 +26,8 @@ type options struct {
 	lived           bool
 	least           float64
 	equivalent      string
+	files           string
+	within          time.Duration
 }
 
 func main() {
@@ -34,6 +37,8 @@ func main() {
 	flag.BoolVar(&o.lived, "lived", false, "print the mutants that lived")
 	flag.Float64Var(&o.least, "least", 0.97, "the share of a package's mutants that its tests have to kill")
 	flag.StringVar(&o.equivalent, "equivalent", "hack/mutation/equivalent.txt", "the list of mutants that do what the original does")
+	flag.StringVar(&o.files, "files", "", "try the mutants of files whose names contain this; empty: all")
+	flag.DurationVar(&o.within, "within", 0, "leave out tests that take longer, whose mutants then live unless others kill them; 0: none")
 	flag.Parse()
 	if err := o.mutate(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "mutation:", err)
@@ -64,11 +69,6 @@ func (o options) mutate(patterns []string) error {
 		}
 		if r.killed+r.lived == 0 {
 			continue // it decides nothing
-		}
-		for _, m := range r.survivors {
-			if o.lived {
-				fmt.Println(m)
-			}
 		}
 		fmt.Println(r)
 		if r.share() < o.least {
@@ -154,7 +154,7 @@ func (o options) try(folder string, known []*equivalent) (r result, err error) {
 	if err != nil || len(p.mutants) == 0 {
 		return r, err
 	}
-	tests, err := p.tests(o.workers)
+	tests, err := p.tests(o.workers, o.within)
 	if err != nil {
 		return r, err
 	}
@@ -176,7 +176,9 @@ func (o options) try(folder string, known []*equivalent) (r result, err error) {
 		case killed:
 			r.killed++
 		default:
-			r.lived++
+			if r.lived++; o.lived {
+				fmt.Println(m)
+			}
 			r.survivors = append(r.survivors, m)
 		}
 		return nil
@@ -185,8 +187,9 @@ func (o options) try(folder string, known []*equivalent) (r result, err error) {
 	return r, errors.Join(err, wrong, o.unknown(folder, known))
 }
 
-// choose returns a sample of the mutants, or all.
+// choose returns the mutants of some files, or a sample of these, or all.
 func (o options) choose(all []mutant) []mutant {
+	all = slices.DeleteFunc(slices.Clone(all), func(m mutant) bool { return !strings.Contains(filepath.Base(m.file), o.files) })
 	if o.sample == 0 || o.sample >= len(all) {
 		return all
 	}
@@ -200,7 +203,7 @@ func (o options) choose(all []mutant) []mutant {
 // unknown is an error if the list has what is no mutant of the package.
 func (o options) unknown(folder string, known []*equivalent) (err error) {
 	for _, e := range known {
-		if o.sample == 0 && !e.found && filepath.Dir(e.file) == folder {
+		if o.sample == 0 && o.files == "" && !e.found && filepath.Dir(e.file) == folder {
 			err = errors.Join(err, fmt.Errorf("%s lists what is no mutant: %s | %s | %s", o.equivalent, e.file, e.change, e.text))
 		}
 	}

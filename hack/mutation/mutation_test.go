@@ -56,6 +56,10 @@ func TestASampleOfTheMutantsIsTheSameEachTime(t *testing.T) {
 	if len(first) != 10 || !slices.Equal(first, again) || len(options{sample: 51}.choose(all)) != 50 || len(options{}.choose(all)) != 50 {
 		t.Errorf("%v, then %v", first, again)
 	}
+	all[7].file = "a/b_c.go"
+	if got := (options{files: "b_"}).choose(all); len(got) != 1 || got[0].id != 7 || len(all) != 50 {
+		t.Errorf("of the files whose names contain b_: %v", got)
+	}
 }
 
 func TestEachListedMutantHasAReason(t *testing.T) {
@@ -75,6 +79,14 @@ func TestEachListedMutantHasAReason(t *testing.T) {
 		if got := strings.Join(reasons, " "); (err != nil) != (want == "error") || err == nil && got != want {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}
+	}
+}
+
+// A test that takes long is tried by its subtests.
+func TestSubtestsAreFound(t *testing.T) {
+	got := subtest.FindAllStringSubmatch("=== RUN   TestA\n=== RUN   TestA/one_thing\n=== RUN   TestA/one_thing/deeper\n--- PASS: TestA/one_thing (0.00s)\n", -1)
+	if len(got) != 2 || got[0][1] != "TestA/one_thing" || got[1][1] != "TestA/one_thing" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -15,44 +15,56 @@ import (
 	"time"
 )
 
-// test is one of a package's tests.
+// test is one of a package's tests, or a part of one that takes long.
 type test struct {
-	name    string
-	took    time.Duration
-	reaches map[int]bool // mutants by their numbers
+	name    string        // of a part, with that of its test and a slash before it
+	took    time.Duration // of a processor, so that other work on the machine does not count
+	reaches map[int]bool  // mutants by their numbers
 }
 
-// quick is for how long a test takes that runs in one process with all that are as quick. Longer
-// ones run after these, one after another.
-const quick = 250 * time.Millisecond
+// first is for how long the tests take that run first, in one process, if there are as many.
+const first = 100 * time.Millisecond
 
-// A mutant's tests may take so many times what they take without it, and some time more.
+// longTest is for how long a test takes whose subtests are tried one by one.
+const longTest = time.Second
+
+// A mutant's tests may take so many times the processor's time that they take without it, and some
+// seconds more. One that waits for ever takes none: that the machine has other work is allowed for.
 const (
-	longest  = 10
-	patience = 3 * time.Second
+	longest  = 5
+	patience = 2 * time.Second
+	busy     = 30
 )
 
-// run runs some tests with one mutant, or none. It returns whether they failed.
-func (p *program) run(mutant int, reached string, limit time.Duration, tests ...string) (failed bool, output []byte, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	for i, name := range tests {
-		tests[i] = regexp.QuoteMeta(name)
+// run runs some tests with one mutant, or none, for a time of a processor at most; 0: as long as they
+// take. It returns whether they failed, and the time that they took.
+func (p *program) run(mutant int, reached string, limit time.Duration, tests ...string) (failed bool, took time.Duration, output []byte, err error) {
+	ctx := context.Background()
+	if limit > 0 {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, busy*limit)
+		defer cancel()
 	}
-	cmd := exec.CommandContext(ctx, p.file, "-test.short", "-test.failfast", "-test.paniconexit0", "-test.run", "^("+strings.Join(tests, "|")+")$")
+	for i, name := range tests {
+		tests[i] = "^" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", "$/^") + "$"
+	}
+	cmd := exec.CommandContext(ctx, p.file, "-test.short", "-test.failfast", "-test.paniconexit0", "-test.v", "-test.run", strings.Join(tests, "|"))
 	cmd.Dir = p.folder
-	cmd.Env = append(os.Environ(), "MUTANT="+strconv.Itoa(mutant), "MUTATION_REACHED="+reached)
+	cmd.Env = append(os.Environ(), "MUTANT="+strconv.Itoa(mutant), "MUTATION_REACHED="+reached, fmt.Sprintf("MUTATION_SECONDS=%.0f", limit.Seconds()))
 	cmd.WaitDelay = time.Second // a child of a test may hold its output open
 	output, err = cmd.CombinedOutput()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) || ctx.Err() != nil {
-		return true, output, nil
+	if s := cmd.ProcessState; s != nil {
+		took = s.UserTime() + s.SystemTime()
 	}
-	return false, output, err
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) || ctx.Err() != nil {
+		return true, took, output, nil
+	}
+	return false, took, output, err
 }
 
 // tests runs each of the package's tests alone and without a mutant, and returns them by for how
-// long they take.
-func (p *program) tests(workers int) (all []*test, err error) {
+// long they take. Those that take longer than a bound, which is 0 if there is none, are left out.
+func (p *program) tests(workers int, bound time.Duration) (all []*test, err error) {
 	if _, err := os.Stat(p.file); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -65,19 +77,50 @@ func (p *program) tests(workers int) (all []*test, err error) {
 	for _, name := range strings.Fields(string(out)) {
 		all = append(all, &test{name: name})
 	}
-	err = inParallel(workers, all, func(t *test) error {
-		reached := p.file + "-reach-" + t.name
-		begun := time.Now()
-		failed, out, err := p.run(-1, reached, time.Hour, t.name)
-		if err != nil || failed {
-			return errors.Join(err, fmt.Errorf("%s of %s does not pass without a mutant:\n%s", t.name, p.folder, out))
-		}
-		t.took = time.Since(begun)
-		t.reaches, err = numbers(reached)
+	var mutex sync.Mutex
+	err = inParallel(workers, slices.Clone(all), func(t *test) error {
+		out, err := p.reach(t)
+		parts := p.parts(t, out)
+		mutex.Lock()
+		defer mutex.Unlock()
+		all = append(all, parts...)
 		return err
 	})
 	slices.SortFunc(all, func(a, b *test) int { return int(a.took - b.took) })
-	return all, err
+	return slices.DeleteFunc(all, func(t *test) bool { return bound > 0 && t.took > bound }), err
+}
+
+// reach runs a test without a mutant, for how long it takes and what it reaches.
+func (p *program) reach(t *test) (output []byte, err error) {
+	reached := p.file + "-reach-" + strings.ReplaceAll(t.name, "/", "-")
+	failed, took, output, err := p.run(-1, reached, 0, t.name)
+	if err != nil || failed {
+		return nil, errors.Join(err, fmt.Errorf("%s of %s does not pass without a mutant:\n%s", t.name, p.folder, output))
+	}
+	t.took = took
+	t.reaches, err = numbers(reached)
+	return output, err
+}
+
+var subtest = regexp.MustCompile(`(?m)^=== RUN +([^/\s]+/[^/\s]+)`)
+
+// parts are the subtests of a test that takes long which pass alone. They are tried before it.
+func (p *program) parts(whole *test, output []byte) (parts []*test) {
+	if whole.took < longTest {
+		return nil
+	}
+	var names []string
+	for _, match := range subtest.FindAllSubmatch(output, -1) {
+		names = append(names, string(match[1]))
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		part := &test{name: name}
+		if _, err := p.reach(part); err == nil {
+			parts = append(parts, part)
+		}
+	}
+	return parts
 }
 
 // numbers are those in a file, which is not there if there are none.
@@ -97,24 +140,23 @@ func numbers(file string) (map[int]bool, error) {
 	return all, nil
 }
 
-// kills says whether a test fails with the mutant. The quick ones run in one process.
+// kills says whether a test fails with the mutant. The quickest ones run first, in one process; as
+// most mutants fail there, each process takes no longer than all before it, or has one test.
 func (p *program) kills(m mutant, tests []*test) (bool, error) {
 	tests = slices.DeleteFunc(slices.Clone(tests), func(t *test) bool { return !t.reaches[m.id] })
-	for len(tests) > 0 {
-		n, took := 1, tests[0].took
-		for n < len(tests) && tests[n].took <= quick {
-			took += tests[n].took
-			n++
+	for share := first; len(tests) > 0; share *= 2 {
+		names, took := []string{tests[0].name}, tests[0].took
+		for _, t := range tests[1:] {
+			if took+t.took > share {
+				break
+			}
+			names, took = append(names, t.name), took+t.took
 		}
-		var names []string
-		for _, t := range tests[:n] {
-			names = append(names, t.name)
-		}
-		failed, _, err := p.run(m.id, "", longest*took+patience, names...)
+		failed, _, _, err := p.run(m.id, "", longest*took+patience, names...)
 		if failed || err != nil {
 			return failed, err
 		}
-		tests = tests[n:]
+		tests = tests[len(names):]
 	}
 	return false, nil
 }

@@ -27,7 +27,11 @@ func TestAcceptsWhatIsAtABound(t *testing.T) {
 			r.Service = r.Response
 			r.Traces = slowTraces(measure.MaxTraces)
 		},
-		"as much is due of it as was sent": func(m *workerv1.StepMeasurement) { m.Requests[0].Due = 10 },
+		"a journey of as many steps as there may be": func(m *workerv1.StepMeasurement) {
+			m.Journeys[0].FailedIn = append([]int64{1}, make([]int64, measure.MaxJourneySteps-1)...)
+		},
+		"a denial that is expected is traced": func(m *workerv1.StepMeasurement) { m.Requests[0].Traces.Expected[1] = true },
+		"as much is due of it as was sent":    func(m *workerv1.StepMeasurement) { m.Requests[0].Due = 10 },
 	} {
 		m := honest(t)
 		change(m)
@@ -97,6 +101,10 @@ func TestSizesCountEachPart(t *testing.T) {
 		t.Fatal(err)
 	} else {
 		s.Add(one)
+	}
+	points := s.Size()
+	if s.points[0] = make([]byte, 100); s.Size() != points+100 {
+		t.Errorf("a point of 100 bytes takes %d", s.Size()-points)
 	}
 	if got := s.Size(); got < 60*least {
 		t.Errorf("60 points take %d bytes, at least %d each", got, least)

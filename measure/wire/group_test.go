@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -120,9 +121,11 @@ func TestReadGroupsRefusesWhatDoesNotAddUp(t *testing.T) {
 			row[status]--
 			row[status-200+42]++
 		}),
-		"counts: requests[2].sent: 6 is more than due, 5":           each(func(row []int64) { row[0] = 5 }),
-		"counts: requests[2].expected: 6 is more than completed, 5": each(func(row []int64) { row[expected] = 6 }),
-		"counts: requests[2].late: 7 is more than sent, 6":          each(func(row []int64) { row[late] = 7 }),
+		"counts: requests[2].status_codes: their sum is 1, 5 completed": each(func(row []int64) { row[status], row[status+int(measure.ServerError)] = 1, 0 }),
+		"counts: requests[2].sent: 6 is more than due, 1":               each(func(row []int64) { row[0] = 1 }),
+		"due: 21, and 19 of the requests":                               func(m *workerv1.StepMeasurement) { m.Requests[0].Due = m.Requests[0].Sent },
+		"counts: requests[2].expected: 6 is more than completed, 5":     each(func(row []int64) { row[expected] = 6 }),
+		"counts: requests[2].late: 7 is more than sent, 6":              each(func(row []int64) { row[0], row[late] = 6, 7 }),
 		"counts: a time is longer": func(m *workerv1.StepMeasurement) {
 			m.Counts = encodeCounts(append(make([]int64, 3*perCounted), 1))
 		},
@@ -134,6 +137,19 @@ func TestReadGroupsRefusesWhatDoesNotAddUp(t *testing.T) {
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("got %v, want %q", err, want)
 		}
+	}
+	silent := honestGroups() // of a worker that counts no status codes, nor what was due of each
+	rows := make([]int64, 3*perCounted)
+	histogram{counts: silent.GetCounts()}.addTo(rows)
+	for i := range 3 {
+		row := rows[perCounted*i : perCounted*(i+1)]
+		row[0] = 0
+		clear(row[fields+measure.NumOutcomes:])
+		silent.Requests[groups[i]].Due = 0
+	}
+	silent.Counts = encodeCounts(rows)
+	if _, err := ReadGroups(silent, 3, groups); err != nil {
+		t.Errorf("without status codes: %v", err)
 	}
 	if _, err := Read(honestGroups(), 2); err == nil || err.Error() != "counts: the measurement is of each request" {
 		t.Errorf("read as that of each request: %v", err)
@@ -147,7 +163,8 @@ func TestReadGroupsRefusesWhatDoesNotAddUp(t *testing.T) {
 func FuzzReadGroups(f *testing.F) {
 	groups := []int32{0, 0}
 	s := measure.NewMeasurement(2)
-	s.Requests[1].Sent, s.Requests[1].Outcomes[measure.Timeout], s.Due = 1, 1, 1
+	s.Requests[1].Sent, s.Requests[1].Outcomes[measure.ServerError], s.Due = 1, 1, 1
+	s.Requests[1].CountStatus(503, 1)
 	s.Requests[1].Response.Record(1000)
 	s.Requests[1].Service.Record(1000)
 	base := grouped(f, s, groups)
@@ -159,12 +176,15 @@ func FuzzReadGroups(f *testing.F) {
 		if err != nil {
 			return
 		}
-		got, err := Merge(2, r, r)
+		got, err := Merge(2, r)
 		must.Succeed(t, err)
 		all, err := got.Total()
 		must.Succeed(t, err)
-		if all.Sent != 2 || all.Outcomes[measure.Timeout] != 2 || all.Response.Count() != 2 {
-			t.Errorf("%d sent, %v", all.Sent, all.Outcomes)
+		if all.Sent != 1 || all.Outcomes[measure.ServerError] != 1 || all.Response.Count() != 1 || all.StatusCodes.Sum() > 1 {
+			t.Errorf("%d sent, %v, %v", all.Sent, all.Outcomes, all.StatusCodes)
+		}
+		if bytes.Equal(counts, base.GetCounts()) && all.StatusCodes[503] != 1 {
+			t.Errorf("status codes %v, want one 503", all.StatusCodes)
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 // fromIdeal leaves ideal times out that are the measured ones: those of a worker that was
 // never late are.
 func fromIdeal(ideal, measured *measure.Histogram) *workerv1.Histogram {
-	if ideal == nil || ideal.Equal(measured) {
+	if ideal.Equal(measured) {
 		return nil
 	}
 	return fromHistogram(ideal)

@@ -74,12 +74,8 @@ func (r *Reading) readJourney(to *measure.Journey, m *workerv1.JourneyMeasuremen
 	); err != nil {
 		return err
 	}
-	n, err := checkCounts(r.histograms[first].counts, uint64(to.Completed))
-	if err == nil && n != uint64(to.Completed) {
-		err = fmt.Errorf("time: %d values, completed are %d", n, to.Completed)
-	}
-	if err != nil {
-		return err
+	if n := r.histograms[first].total; n != to.Completed {
+		return fmt.Errorf("time: %d values, completed are %d", n, to.Completed)
 	}
 	return r.readIdeal("ideal", m.GetIdeal(), first)
 }

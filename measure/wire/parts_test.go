@@ -2,6 +2,7 @@ package wire
 
 import (
 	"testing"
+	"unsafe"
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -21,6 +22,9 @@ func TestIdealTimesTravelWhereTheyDiffer(t *testing.T) {
 	}
 	if got := fromHistogram(measure.NewHistogram()); got != nil {
 		t.Errorf("no times are sent as %v", got)
+	}
+	if none, one := fromTraces(nil), fromTraces(measure.Traces{{}}); none != nil || len(one.GetOutcomes()) != 1 {
+		t.Errorf("no trace is sent as %v, and one as %v", none, one)
 	}
 	for name, tc := range map[string]struct {
 		of   histogram
@@ -49,6 +53,11 @@ func TestReadingOfSeveralRequests(t *testing.T) {
 	journeys := r.Size()
 	if r.rest.Journeys = r.rest.Journeys[:1]; journeys != 2*r.Size() || r.Size() == 0 {
 		t.Errorf("two journeys take %d bytes, one %d", journeys, r.Size())
+	}
+	r.rest.Requests, r.histograms = make([]measure.Request, 1), make([]histogram, 1)
+	r.counted.counts.counts = make([]byte, 100)
+	if all := int(unsafe.Sizeof(histogram{})) + one + journeys/2 + 100; r.Size() != all {
+		t.Errorf("all together take %d bytes, want %d", r.Size(), all)
 	}
 	if _, err := Read(nil, 0); err == nil || err.Error() != "missing" {
 		t.Errorf("no measurement: %v", err)

@@ -93,6 +93,16 @@ func TestAddingLeavesACopyAsItWas(t *testing.T) {
 	}
 }
 
+func TestPointsOfARow(t *testing.T) {
+	if p := (&row{1, 2, 3}).point(4); p.Due != 1 || p.Sent != 2 || p.Expected != 3 || p.Longest != 4 {
+		t.Errorf("%d due, %d sent, %d expected, the longest %d", p.Due, p.Sent, p.Expected, p.Longest)
+	}
+	longest := row{firstOutcome: 1, rowSlots - 1: 1}
+	if none, most, more := (&row{}).check(-1), longest.check(maxSpan), longest.check(maxSpan+1); none == nil || most != nil || more == nil {
+		t.Errorf("a longest time below 0: %v, the longest of all: %v, and a longer one: %v", none, most, more)
+	}
+}
+
 func TestReadSeriesRefuses(t *testing.T) {
 	type message = workerv1.Series
 	rng := rand.New(rand.NewPCG(5, 6))

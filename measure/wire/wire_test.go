@@ -87,7 +87,7 @@ func randomJourneys(rng *rand.Rand, s *measure.Measurement) {
 			j.Started, j.Due = j.Started+1, j.Due+1
 			switch took := time.Duration(rng.Int64N(int64(time.Hour))); rng.IntN(4) {
 			case 0:
-				j.Failed++
+				j.Fail(rng.IntN(3))
 				j.Excused += rng.Int64N(2)
 			case 1:
 				j.Unfinished.Record(took)
@@ -254,6 +254,43 @@ func TestMergeOfNothing(t *testing.T) {
 	same.As(t, "merge of nothing", flat(t, measure.NewMeasurement(requests)), flat(t, got))
 }
 
+// Workers of one plan have the same journeys.
+func TestMergeRefusesOtherJourneys(t *testing.T) {
+	read := func(journeys int, groups ...int32) *Reading {
+		s := measure.NewMeasurement(1)
+		s.Journeys = measure.NewJourneys(journeys)
+		r, err := ReadGroups(grouped(t, s, groups), 1, groups)
+		must.Succeed(t, err)
+		return r
+	}
+	for name, readings := range map[string][]*Reading{
+		"of each request": {read(1), read(2)}, "of groups": {read(1, 0), read(2, 0)},
+		"of both": {read(1, 0), read(1), read(2)}, "of each other": {read(1, 0), read(2)},
+	} {
+		if got, err := Merge(1, readings...); err == nil {
+			t.Errorf("%s: merged as %+v", name, got)
+		}
+	}
+}
+
+// A failure's time may be all that there is of its histogram.
+func TestTimesOfOneFailureAreMerged(t *testing.T) {
+	for name, change := range map[string]func(*workerv1.RequestMeasurement){
+		"response": func(r *workerv1.RequestMeasurement) {
+			r.FailedResponse = &workerv1.Histogram{Counts: counts(key(0, 1))}
+		},
+		"service": func(r *workerv1.RequestMeasurement) { r.FailedService = &workerv1.Histogram{Counts: counts(key(0, 1))} },
+	} {
+		m := honest(t)
+		change(m.Requests[0])
+		s, err := Decode(m, 1)
+		must.Succeed(t, err)
+		if f := s.Requests[0].Failed; f.Response == nil || f.Response.Count()+f.Service.Count() != 1 {
+			t.Errorf("%s time: %+v", name, f)
+		}
+	}
+}
+
 func TestMergeLeavesTheReadingsAlone(t *testing.T) {
 	s := measure.NewMeasurement(1)
 	s.Due, s.Requests[0].Sent, s.Requests[0].Outcomes[measure.Success] = 1, 1, 1
@@ -276,6 +313,12 @@ func TestEncodeRefusesWhatAMessageCannotHold(t *testing.T) {
 	s.Clients.Add("\xff", &measure.Ledger{})
 	if _, err := Encode(s); err == nil || err.Error() != `clients: names[0] is not UTF-8` {
 		t.Errorf("Encode: %v", err)
+	}
+	s.Requests[0].Errors = map[measure.Outcome]string{measure.Timeout: "late"}
+	for _, groups := range [][]int32{nil, {0}} {
+		if _, err := EncodeGroups(s, groups); err == nil || s.Requests[0].Errors == nil {
+			t.Errorf("EncodeGroups: %v; the errors of what is encoded are %v", err, s.Requests[0].Errors)
+		}
 	}
 }
 

@@ -41,7 +41,7 @@ func (s Seconds) next(spec *v1beta1.LoadTestSpec, live Live) Seconds {
 	}
 	fresh := Seconds{step: live.Step.Name, last: live.Merged, shortest: live.Shortest}
 	switch {
-	case s.step != live.Step.Name || s.last == nil:
+	case s.step != live.Step.Name:
 		if !live.All {
 			return Seconds{}
 		}

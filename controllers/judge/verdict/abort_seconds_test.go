@@ -14,11 +14,10 @@ import (
 // abortedAfter looks at a step of users without a rate as often as every says. Of the
 // requests that end from one look to the next, half fail in each look for which bad is
 // true. It returns after which look the step was aborted; 0: it was not.
-func abortedAfter(t *testing.T, every time.Duration, requests int64, bad func(look int) bool, edit func(look int, live *verdict.Live)) int {
+func abortedAfter(t *testing.T, every time.Duration, requests int64, bad func(look int) bool, edit func(look int, live *verdict.Live), limits ...v1beta1.Threshold) int {
 	t.Helper()
-	limit := atMost("failureRate", "10%")
-	limit.OnBreach = v1beta1.BreachAbort
-	s, step := spec(limit), users(10)
+	s, step := spec(append(limits, atMost("failureRate", "10%"))...), users(10)
+	s.Thresholds[0].OnBreach = v1beta1.BreachAbort
 	step.Result = &v1beta1.StepResult{}
 	status := &v1beta1.LoadTestStatus{Requests: plan.RequestNames(s)}
 	var seconds verdict.Seconds
@@ -30,6 +29,7 @@ func abortedAfter(t *testing.T, every time.Duration, requests int64, bad func(lo
 		for n := range requests {
 			r.Sent++
 			r.Response.Record(ms)
+			r.Service.Record(ms)
 			if bad(look) && n%2 == 0 {
 				r.Outcomes[measure.ServerError]++
 				r.Failed.Record(ms, ms, ms)
@@ -62,6 +62,27 @@ func TestOnlyBreachesOfAWholeSecondLast(t *testing.T) {
 		}
 	}
 	apart := func(look int, live *verdict.Live) { live.All = look > 10 }
+	unseen := func(look int, live *verdict.Live) { live.All = look < 6 || look > 12 }
+	other := func(look int, live *verdict.Live) {
+		if look >= 10 {
+			next := *live.Step
+			live.Step, next.Name = &next, "next"
+		}
+	}
+	ends := func(_ int, live *verdict.Live) {
+		step := planned()
+		step.Load.Requests, step.Result = 1_000_000, live.Step.Result
+		live.Step = &step
+	}
+	fewer := func(look int, live *verdict.Live) {
+		if look == 10 {
+			live.Merged = measure.NewMeasurement(2)
+			live.Merged.Window = live.Shortest
+		}
+	}
+	doubtful := func(look int, live *verdict.Live) {
+		live.Step.Result.Generator = &v1beta1.GeneratorStatus{LoadDisplaced: look >= 8 && look <= 20}
+	}
 	for name, tc := range map[string]struct {
 		every    time.Duration
 		requests int64
@@ -76,11 +97,20 @@ func TestOnlyBreachesOfAWholeSecondLast(t *testing.T) {
 		"every other look, of fewer than needed":      {time.Second, 19, second, nil, 13},
 		"a worker is not seen at first":               {time.Second, 100, always, apart, 21},
 		"a look after which no time has passed":       {time.Second, 100, always, standstill, 19},
+		"a worker is not seen for a while":            {time.Second, 100, always, unseen, 20},
+		"another step":                                {time.Second, 100, always, other, 20},
+		"a step of which it is known what is due":     {time.Second, 100, always, ends, 0},
+		"a worker is replaced":                        {time.Second, 100, always, fewer, 20},
+		"another load for a while":                    {time.Second, 100, always, doubtful, 27},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := abortedAfter(t, tc.every, tc.requests, tc.bad, tc.edit); got != tc.want {
 				t.Errorf("aborted after look %d, want %d", got, tc.want)
 			}
 		})
+	}
+	service := atMost("p50", "500us")
+	if service.Time = v1beta1.ServiceTime; abortedAfter(t, time.Second, 20, func(int) bool { return false }, nil, service) != 14 {
+		t.Error("service times do not abort")
 	}
 }

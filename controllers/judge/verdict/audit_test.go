@@ -21,6 +21,7 @@ func TestAudit(t *testing.T) {
 		"all of the unknown":  {10, ptr(int64(3)), 113, "Passed: Audit links: .links grew by 13, from 100 to 113; 10 were acknowledged, and 3 more may have been stored."},
 		"one more":            {10, ptr(int64(3)), 114, "Failed: Audit links: 1 more are stored than were sent without being refused; .links grew by 14, from 100 to 114; 10 were acknowledged, and 3 more may have been stored. They were stored twice, or by another client."},
 		"one lost":            {10, ptr(int64(3)), 109, "Failed: Audit links: 1 of the 10 acknowledged is missing; .links grew by 9, from 100 to 109."},
+		"the only one lost":   {1, ptr(int64(0)), 100, "Failed: Audit links: 1 of the 1 acknowledged is missing; .links grew by 0, from 100 to 100."},
 		"all lost":            {10, ptr(int64(0)), 100, "Failed: Audit links: 10 of the 10 acknowledged are missing; .links grew by 0, from 100 to 100."},
 		"more than all lost":  {10, ptr(int64(0)), 40, "Failed: Audit links: 10 of the 10 acknowledged are missing; .links fell by 60, from 100 to 40."},
 		"only earlier ones lost": {

@@ -133,14 +133,22 @@ func TestVerdictByDefault(t *testing.T) {
 	}{
 		"all is well":             {nil, paced(10), sent(50, 50), v1beta1.VerdictPassed, "All 3 thresholds were kept, defaults included."},
 		"every response is a 404": {[]v1beta1.Threshold{atMost("p95", "500ms")}, paced(10), sent(50, 50, answered404), v1beta1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default. Failed: create 50 of 50 (clientError), follow 50 of 50 (clientError)."},
+		"one response, to a request of which no threshold is": {
+			[]v1beta1.Threshold{onRequest(atMost("failureRate", "100%"), "create")}, paced(10), sent(50, 1, answered404), v1beta1.VerdictFailed,
+			"failureRate of follow is 100% in step burst; at most 1% is allowed by default.",
+		},
 		"every response is a redirect": {
 			nil, users(10), sent(100, 100, redirected(0)), v1beta1.VerdictFailed,
 			"failureRate is 50% in step burst; at most 1% is allowed by default. Every response to request create was a redirect (308), which was not followed: set http.followRedirects, add that status to expect.status, or send to the address that it names.",
 		},
-		"every response but one": {nil, users(10), sent(100, 100, redirected(1)), v1beta1.VerdictFailed, "failureRate is 50% in step burst; at most 1% is allowed by default. Failed: create 100 of 100 (308)."},
+		"one redirect is expected": {nil, users(10), sent(100, 100, redirected(0), func(o *outcome) { o.merged.Requests[0].Expected = 1 }), v1beta1.VerdictFailed, "failureRate is 49.5% in step burst; at most 1% is allowed by default. Failed: create 99 of 100 (308)."},
+		"every response but one":   {nil, users(10), sent(100, 100, redirected(1)), v1beta1.VerdictFailed, "failureRate is 50% in step burst; at most 1% is allowed by default. Failed: create 100 of 100 (308)."},
 		"redirects of others": {[]v1beta1.Threshold{filtered(atMost("failureRate", "5%"), []string{"create"}, nil, nil)}, users(10), sent(100, 100, redirected(0), func(o *outcome) {
 			o.merged.Requests[0], o.merged.Requests[1] = o.merged.Requests[1], o.merged.Requests[0]
 		}), v1beta1.VerdictFailed, "failureRate of follow is 100% in step burst; at most 1% is allowed by default. Every response to request follow was a redirect (308), which was not followed: set http.followRedirects, add that status to expect.status, or send to the address that it names."},
+		"redirects that a threshold allows": {[]v1beta1.Threshold{onRequest(atMost("failureRate", "100%"), "create")}, users(10), sent(100, 100, redirected(0), func(o *outcome) {
+			o.merged.Requests[1].Outcomes[measure.Success], o.merged.Requests[1].Outcomes[measure.Timeout], o.merged.Requests[1].Expected = 0, 100, 0
+		}), v1beta1.VerdictFailed, "failureRate of follow is 100% in step burst; at most 1% is allowed by default."},
 		"404s without a threshold":          {nil, users(10), sent(50, 50, answered404), v1beta1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default. Failed: create 50 of 50 (clientError), follow 50 of 50 (clientError)."},
 		"a threshold that allows them":      {[]v1beta1.Threshold{atMost("failureRate", "100%")}, users(10), sent(50, 50, answered404), v1beta1.VerdictPassed, "Both thresholds were kept, defaults included."},
 		"404s, and a minimum":               {[]v1beta1.Threshold{atLeast("failureRate", "0%")}, users(10), sent(50, 50, answered404), v1beta1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default. Failed: create 50 of 50 (clientError), follow 50 of 50 (clientError)."},

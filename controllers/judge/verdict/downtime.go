@@ -17,10 +17,8 @@ func (s sample) downtime() observation {
 	}
 	o := observation{value: metric.Percent(int64(d.Least), int64(d.Window)), worst: metric.Percent(int64(d.Most), int64(d.Window))}
 	o.fact = fmt.Sprintf("For %s of %s in step %s, %s", text.Short(d.Least), text.Short(d.Window), s.step.Name, whatWasDown(d))
-	if d.Least < d.Most {
-		o.caveat = fmt.Sprintf("The target was down for %s to %s of step %s: for a part of that time a worker did not run, or it is not known when requests ended.",
-			text.Percent(int64(d.Least), int64(d.Window)), text.Percent(int64(d.Most), int64(d.Window)), s.step.Name)
-	}
+	o.caveat = fmt.Sprintf("The target was down for %s to %s of step %s: for a part of that time a worker did not run, or it is not known when requests ended.",
+		text.Percent(int64(d.Least), int64(d.Window)), text.Percent(int64(d.Most), int64(d.Window)), s.step.Name)
 	return o
 }
 

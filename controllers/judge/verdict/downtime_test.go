@@ -61,7 +61,8 @@ func TestDowntimeIsUndecidedWhereAWorkerStoodStill(t *testing.T) {
 		"for a moment": {200 * time.Millisecond, broken},
 	} {
 		_, d := standsStill("rate per user", 2*time.Second, false, false).judged(func(m *measure.Measurement) { m.Health.StalledMax = tc.stalled })
-		if d.State != tc.want {
+		undecided := strings.HasPrefix(d.Message, "The target was down for 0.01% to 10.01% of step 1: for a part of that time a worker did not run,")
+		if d.State != tc.want || undecided != (tc.want == inconclusive) {
 			t.Errorf("a worker stood still %s: %s (%s), want %s", name, d.State, d.Message, tc.want)
 		}
 	}
@@ -102,10 +103,23 @@ func TestDowntimeNeedsTheCourseOfAStep(t *testing.T) {
 			step.State = state
 			before := verdict.Thresholds(tc.spec, plan.RequestNames(tc.spec), []v1beta1.StepStatus{step})
 			for _, got := range judge(tc.spec, before, step, sent(10, 0, withoutCourse)).Thresholds {
+				if got.Metric == v1beta1.MetricFailureRate && got.State != passed {
+					t.Errorf("%s, %s: failures are %s", name, state, got.State)
+				}
 				if got.Metric == v1beta1.MetricDowntime && (got.State != want || want == inconclusive && got.Message != message) {
 					t.Errorf("%s, %s: %s: %s; want %s", name, state, got.State, got.Message, want)
 				}
 			}
+		}
+	}
+}
+
+func TestDowntimeOfAStepThatWasCutIsJudgedByItsCourse(t *testing.T) {
+	s, step := spec(), burst
+	step.State = v1beta1.StepCut
+	for _, got := range judge(s, verdict.Thresholds(s, plan.RequestNames(s), []v1beta1.StepStatus{step}), step, sent(10, 0)).Thresholds {
+		if got.State != passed {
+			t.Errorf("%s is %s: %s", got.Metric, got.State, got.Message)
 		}
 	}
 }

@@ -229,8 +229,8 @@ func (r run) undecided() (reason, message string) {
 		case v1beta1.ThresholdInconclusive:
 			return cmp.Or(t.Reason, reason), t.Message
 		case v1beta1.ThresholdPending:
-			if t.Default || i >= len(r.spec.Thresholds) {
-				continue // what it would be about was not sent
+			if i >= len(r.spec.Thresholds) {
+				continue // what a default would be about was not sent
 			}
 			if r.isLeftOut(i) {
 				continue

@@ -208,7 +208,7 @@ func TestFinal(t *testing.T) {
 			want: failed("failureRate is too much in step 1000. 2 more thresholds were breached.", ptr(int32(100))),
 		},
 		"a breach outweighs every doubt": {
-			status: done(doubted(0, "100"), breached(1, "100"), lost(2)),
+			status: done(doubted(0, "100"), breached(1, "100"), lost(2), func(s *v1beta1.LoadTestStatus) { s.Thresholds[0].Reason = v1beta1.ReasonLoadDisplaced }),
 			want:   failed("fast is too much in step 100.", ptr(int32(10))),
 		},
 		"in doubt": {
@@ -251,12 +251,12 @@ func TestFinal(t *testing.T) {
 				"Step 1000 did not run as planned: only 7 of the 8 planned requests came due.", ptr(int32(100)))),
 		},
 		"workers lost where no bound is known": {
-			status: done(lost(3), cut(2, "only 1 of 4 workers completed it.", nil), skipFrom(3)),
+			status: done(lost(3), cut(2, "only 1 of 4 workers completed it.", nil), cut(4, "no worker began it.", ptr(int64(7)))),
 			want: because(v1beta1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; the result may lack requests that were sent, and it is not known how many. "+
 				"Step 100 did not run as planned: only 1 of 4 workers completed it.", ptr(int32(10)))),
 		},
 		"workers lost in a rest": {
-			status: done(lost(3), skipFrom(4)),
+			status: done(lost(3), cut(3, "", nil), skipFrom(4)),
 			want:   because(v1beta1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; no sent request is missing from the result.", ptr(int32(100)))),
 		},
 		"a step whose plan was not carried out": {
@@ -265,8 +265,10 @@ func TestFinal(t *testing.T) {
 				ptr(int32(10)))),
 		},
 		"a report missing": {
-			status: done(func(s *v1beta1.LoadTestStatus) { s.Steps[2].WorkersReporting = 3 }),
-			want:   because(v1beta1.ReasonStepCut, inconclusive("Step 100 has the measurements of 3 of 4 workers.", ptr(int32(10)))),
+			status: done(func(s *v1beta1.LoadTestStatus) {
+				s.Steps[2].WorkersReporting, s.Steps[2].Message = 3, "It took its time."
+			}),
+			want: because(v1beta1.ReasonStepCut, inconclusive("Step 100 has the measurements of 3 of 4 workers.", ptr(int32(10)))),
 		},
 		"a threshold that no step is small enough for": {
 			edit: func(s *v1beta1.LoadTestSpec) { s.Thresholds[1].UpToUsers = ptr(int32(5)) },
@@ -282,6 +284,33 @@ func TestFinal(t *testing.T) {
 				s.Thresholds[1] = v1beta1.ThresholdStatus{Name: "slow", State: v1beta1.ThresholdInconclusive, Reason: v1beta1.ReasonLoadDisplaced}
 			}),
 			want: inconclusive("Threshold fast was not judged: no step that ran has at most 5 users (upToUsers).", ptr(int32(100))),
+		},
+		"a threshold whose step did not run": {
+			edit: func(s *v1beta1.LoadTestSpec) { s.Thresholds[1].Steps = []string{"peak"} },
+			status: done(func(s *v1beta1.LoadTestStatus) {
+				s.Thresholds[1] = v1beta1.ThresholdStatus{Name: "fast", State: v1beta1.ThresholdPending}
+			}),
+			want: inconclusive("Threshold fast was not judged: none of its steps ran.", ptr(int32(1000))),
+		},
+		"a threshold of each step, before the first": {
+			status: done(func(s *v1beta1.LoadTestStatus) {
+				s.Thresholds[0] = v1beta1.ThresholdStatus{Name: "failureRate", State: v1beta1.ThresholdPending}
+			}),
+			want: inconclusive("Threshold failureRate was not judged: no step ran.", ptr(int32(1000))),
+		},
+		"a delay of which no step has the generator": {
+			status: done(doubted(0, "1000"), func(s *v1beta1.LoadTestStatus) {
+				s.Thresholds[0].Reason = v1beta1.ReasonGeneratorUncertain
+				for i := range s.Steps {
+					if s.Steps[i].Result != nil {
+						s.Steps[i].Result.Generator = nil
+					}
+				}
+			}),
+			want: verdict.Judgement{
+				Verdict: v1beta1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown, Reason: v1beta1.ReasonGeneratorUncertain,
+				Message: "failureRate has too few samples in step 1000.", Sustained: verdict.Sustained{Users: ptr(int32(100))},
+			},
 		},
 		"a status without thresholds": {
 			status: done(func(s *v1beta1.LoadTestStatus) { s.Thresholds = nil }),
@@ -339,8 +368,9 @@ func TestAGrowingStepSaysWhatComes(t *testing.T) {
 	half := metav1.Duration{Duration: 500 * time.Millisecond}
 	onTime := atLeast("onTimeRate", "99%")
 	onTime.Within = &half
-	ofOne := atMost("p99", "1s")
-	ofOne.Requests = []string{"a"}
+	ofOne, ofType := atMost("p99", "1s"), atMost("p99", "1s")
+	ofOne.Requests, ofType.Types = []string{"a"}, []string{"Read"}
+	ofBoth, onTimeOfOne := filtered(ofOne, []string{"a"}, []string{"Read"}, nil), onRequest(onTime, "a")
 	for name, tc := range map[string]struct {
 		spec *v1beta1.LoadTestSpec
 		want string
@@ -350,7 +380,11 @@ func TestAGrowingStepSaysWhatComes(t *testing.T) {
 		"the one that comes first": {spec(atMost("p99", "1s"), onTime), first + "; at that rate response times pass 500ms after 42s of this load. Step 1000 does not count as kept."},
 		"in another order":         {spec(onTime, atMost("p99", "1s")), first + "; at that rate response times pass 500ms after 42s of this load. Step 1000 does not count as kept."},
 		"a limit that is no time":  {spec(atMost("p99", "soon")), first + ". Step 1000 does not count as kept."},
-		"a limit of one request":   {spec(ofOne), first + ". Step 1000 does not count as kept."},
+		"a limit of a part of them": {
+			spec(ofOne, ofType, ofBoth, onTimeOfOne, ofJourneys(atMost("p99", "1s"), "a"), upTo(5, atMost("p99", "1s"))), first + ". Step 1000 does not count as kept.",
+		},
+		"a minimum, and a limit that is passed already": {spec(atLeast("p99", "1s"), atMost("p99", "1ms")), first + ". Step 1000 does not count as kept."},
+		"two that come together":                        {spec(atMost("p99", "1s"), atMost("p95", "1s")), first + "; at that rate p99 passes 1s after 89s of this load. Step 1000 does not count as kept."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := verdict.Final(tc.spec, done(growing(4), func(s *v1beta1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }))
@@ -358,6 +392,15 @@ func TestAGrowingStepSaysWhatComes(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", got.Verdict, cmp.Diff(tc.want, got.Message))
 			}
 		})
+	}
+}
+
+func TestGrowthOfTheControlIsNotSaid(t *testing.T) {
+	got := verdict.Final(spec(atMost("p99", "1s")), done(growing(4), func(s *v1beta1.LoadTestStatus) {
+		s.Thresholds, s.Steps[4].Side = s.Thresholds[:1], v1beta1.SideControl
+	}))
+	if got.Message != "The threshold was kept." {
+		t.Error(got.Message)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -50,11 +49,8 @@ func (r run) prospect(step *v1beta1.StepStatus) string {
 	first, said := time.Duration(0), ""
 	for i := range r.spec.Thresholds {
 		limit, what := timeLimit(&r.spec.Thresholds[i])
-		if limit == 0 || !applies(&r.spec.Thresholds[i], step) {
-			continue
-		}
-		after, ok := results.TimeUntil(step, limit)
-		if !ok || said != "" && after >= first {
+		after, ok := results.TimeUntil(step, limit) // of 0 there is none
+		if !ok || !applies(&r.spec.Thresholds[i], step) || said != "" && after >= first {
 			continue
 		}
 		first = after
@@ -66,20 +62,14 @@ func (r run) prospect(step *v1beta1.StepStatus) string {
 // timeLimit is the limit that a threshold puts on the response times of all requests, and
 // what it is for these to pass it; 0: it puts none.
 func timeLimit(t *v1beta1.Threshold) (limit time.Duration, what string) {
-	if len(t.Requests)+len(t.Types)+len(t.Journeys) > 0 {
-		return 0, ""
+	switch ofAll := len(t.Requests)+len(t.Types)+len(t.Journeys) == 0; {
+	case ofAll && t.Within != nil:
+		limit, what = t.Within.Duration, "response times pass "+text.Short(t.Within.Duration)
+	case ofAll:
+		limit, _ = time.ParseDuration(t.Max.String()) // of what is no time, or is not set, 0
+		what = fmt.Sprintf("%s passes %s", t.Metric, t.Max.String())
 	}
-	if t.Metric == v1beta1.MetricOnTimeRate && t.Within != nil {
-		return t.Within.Duration, "response times pass " + text.Short(t.Within.Duration)
-	}
-	if t.Max == nil || metric.Of(t.Metric).Unit != metric.Latency {
-		return 0, ""
-	}
-	limit, err := time.ParseDuration(t.Max.String())
-	if err != nil {
-		return 0, ""
-	}
-	return limit, fmt.Sprintf("%s passes %s", t.Metric, t.Max.String())
+	return limit, what
 }
 
 // growing is about the first step that kept its thresholds and cannot for longer, or may not;

@@ -41,16 +41,9 @@ func (s sample) idealTimes() (h *measure.Histogram, ok bool) {
 // idealServiceTime is a bound: a time is at most as much shorter as the longest for which a
 // response lay unread.
 func (s sample) idealServiceTime(u unmeasured) *big.Rat {
-	h, ok := s.times()
-	if !ok || h.Count() == 0 {
-		return nil
-	}
-	h = s.withUnmeasured(h, u.endless, 0, 0)
-	unread := time.Duration(0)
-	if s.merged.ReadLateness != nil { // there is none of a part of a step
-		unread = s.merged.ReadLateness.Max()
-	}
-	return metric.Micros(max(0, s.pickBelow(h, s.request.Excused)-unread))
+	h, _ := s.times()
+	h = s.withUnmeasured(h, u.endless, u.unsent, u.withheld) // of service times, nothing is unsent
+	return metric.Micros(max(0, s.pickBelow(h, s.request.Excused)-s.merged.ReadLateness.Max()))
 }
 
 // pickBelow is the value of the metric if so many of the longest times were the shortest.

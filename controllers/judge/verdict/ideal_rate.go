@@ -19,9 +19,7 @@ func (s sample) idealFactor(inWindow, all int64) *big.Rat {
 		return one
 	case load.IsBurst():
 		window := s.merged.Window
-		if h := s.request.Response; h.Count() > 0 {
-			window -= min(window/2, max(0, h.Max()-s.request.Ideally().Max()))
-		}
+		window -= min(window/2, max(0, s.request.Response.Max()-s.request.Ideally().Max()))
 		return big.NewRat(int64(s.merged.Window), int64(window))
 	case load.Rate == nil && load.RatePerUser == nil:
 		if s.merged.UserTime <= s.merged.HeldUp {

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -94,15 +95,13 @@ func (s sample) journeyTime() observation {
 	}
 	o := between(metric.Micros(from.Of(h)), metric.Micros(from.Of(s.journey.Ideally())))
 	o.apart = s.timeApart(o.ideal)
-	all := measure.NewHistogram()
-	if all.Merge(h) != nil || all.Merge(s.journey.Unfinished) != nil {
-		o.worst = nil // not reached: they have the same bounds
+	o.caveat = fmt.Sprintf("%s leaves out %d journeys that the end of the step cut, after more time than that.",
+		s.place(), s.journey.Unfinished.Count())
+	all := h.Clone()
+	if all.Merge(s.journey.Unfinished) != nil { // there are more than can be counted
+		o.worst = nil
 		return o
 	}
-	if least := metric.Micros(from.Of(all)); least.Cmp(o.value) > 0 {
-		o.worst = least
-		o.caveat = unknown("%s leaves out %d journeys that the end of the step cut, after more time than that.",
-			s.place(), s.journey.Unfinished.Count()).caveat
-	}
+	o.worst = metric.Micros(from.Of(all))
 	return o
 }

@@ -1,6 +1,8 @@
 package verdict_test
 
 import (
+	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -112,6 +114,18 @@ func TestThresholdsOfJourneys(t *testing.T) {
 			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){byLateGenerator(0, time.Second, journeys(100, 3*time.Second, 0, 0, 0)), other},
 			inconclusive, "p95 of a is between 1.000447s and 3.000319s in step burst; at most 2s is allowed. Without the generator's own delay it is 1.000447s.",
 		},
+		"time beyond by less than journeys were late": {
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){byLateGenerator(0, 2010*ms, journeys(100, 3*time.Second, 0, 0, 0)), other, late(20 * ms)},
+			inconclusive, "p95 of a is 2.010111s without the generator's own delay in step burst; at most 2s is allowed. Requests that were sent up to 20ms late reached the target together with others, and may have waited for them. In step burst requests were sent up to 20ms after a steady generator would have sent them; give each worker more CPU, or run it on a less busy node.",
+		},
+		"more under way than can be counted": {
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, math.MaxInt64-50, 0), other},
+			inconclusive, "p95 of a in step burst leaves out 9223372036854775757 journeys that the end of the step cut, after more time than that.",
+		},
+		"times that cannot be added up": {
+			ofJourneys(atMost("p95", "2s"), "a", "b"), []func(*outcome){journeys(math.MaxInt64, time.Second, 0, 0, 0), journeys(1, time.Second, 0, 0, 0)},
+			inconclusive, "p95 of a, b in step burst cannot be judged: merge histograms: 1 values out of bounds.",
+		},
 		"time beside that of a late generator": {
 			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){byLateGenerator(0, 2500*ms, journeys(100, 3*time.Second, 0, 0, 0)), other},
 			broken, "p95 of a is 3.000319s in step burst (2.500607s without the generator's own delay); at most 2s is allowed.",
@@ -137,6 +151,7 @@ func TestJourneysThatFailBreachByDefault(t *testing.T) {
 		"none of either has ended":   {nil, []func(*outcome){journeys(0, 0, 0, 3, 0), journeys(0, 0, 0, 3, 0)}, map[string]v1beta1.ThresholdState{"failureRate": inconclusive, "journeyFailureRate": v1beta1.ThresholdPending}},
 		"fewer were measured":        {nil, []func(*outcome){journeys(98, time.Second, 2, 0, 0)}, map[string]v1beta1.ThresholdState{"failureRate": passed, "journeyFailureRate": broken}},
 		"too many":                   {nil, []func(*outcome){journeys(98, time.Second, 2, 0, 0), journeys(1, time.Second, 0, 3, 0)}, map[string]v1beta1.ThresholdState{"failureRate": passed, "journeyFailureRate": broken}},
+		"one, which fails":           {nil, []func(*outcome){journeys(0, 0, 1, 0, 0), journeys(0, 0, 0, 3, 0)}, map[string]v1beta1.ThresholdState{"failureRate": inconclusive, "journeyFailureRate": broken}},
 		"by a late generator":        {nil, []func(*outcome){byLateGenerator(2, time.Second, journeys(98, time.Second, 2, 0, 0)), journeys(1, time.Second, 0, 3, 0)}, map[string]v1beta1.ThresholdState{"failureRate": passed, "journeyFailureRate": inconclusive}},
 		"one is allowed to":          {[]v1beta1.Threshold{mine}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(100, time.Second, 0, 0, 0)}, map[string]v1beta1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": passed}},
 		"and the other is not":       {[]v1beta1.Threshold{mine}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(98, time.Second, 2, 0, 0)}, map[string]v1beta1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": broken}},
@@ -154,6 +169,9 @@ func TestJourneysThatFailBreachByDefault(t *testing.T) {
 					continue
 				}
 				got[threshold.Name] = threshold.State
+				if threshold.Name == "failureRate" && len(s.Thresholds) > 0 && len(s.Thresholds[0].Journeys) > 0 && !strings.HasPrefix(threshold.Message, "failureRate is ") {
+					t.Errorf("a threshold of journeys leaves requests out: %s", threshold.Message)
+				}
 			}
 			same.As(t, "states", tc.want, got)
 		})

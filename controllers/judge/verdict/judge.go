@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -199,10 +200,7 @@ func below(steps []v1beta1.StepStatus, step *v1beta1.StepStatus, name string) bo
 // narrower says whether a was kept by a smaller margin than c.
 func narrower(t *v1beta1.Threshold, a, c v1beta1.ThresholdStatus) bool {
 	b, err := newBound(t)
-	if err != nil {
-		return false
-	}
 	va, errA := b.unit.Parse(a.Observed)
 	vc, errC := b.unit.Parse(c.Observed)
-	return errA == nil && errC == nil && b.closer(va, vc)
+	return errors.Join(err, errA, errC) == nil && b.closer(va, vc)
 }

@@ -219,6 +219,15 @@ func TestTheWorstStepCounts(t *testing.T) {
 	}
 }
 
+func TestTheLatestProbeOfASearchCounts(t *testing.T) {
+	s := spec(atMost("failureRate", "1%"))
+	status := accepted(s, users(10), users(10))
+	status.Search = &v1beta1.SearchStatus{}
+	if got := judged(status, s, sent(10, 0, failed(1)), sent(10, 0)).Thresholds[0].State; got != passed {
+		t.Errorf("after a probe that kept the threshold it is %s", got)
+	}
+}
+
 // Another version within a step may be what breached, and what kept. It is said what was measured.
 func TestAStepInWhichTheTargetChangedIsInconclusive(t *testing.T) {
 	step := burst
@@ -238,7 +247,10 @@ func TestAStepInWhichTheTargetChangedIsInconclusive(t *testing.T) {
 func TestBreachStopsTheRunWhereAsked(t *testing.T) {
 	stopping := atMost("failureRate", "0%")
 	stopping.OnBreach = v1beta1.BreachStopLadder
-	going := atMost("failureRate", "0%")
+	going, aborting := atMost("failureRate", "0%"), atMost("failureRate", "0%")
+	aborting.OnBreach = v1beta1.BreachAbort
+	searching := spec(stopping)
+	searching.Search = &v1beta1.Search{}
 	ladder := func(stop bool, thresholds ...v1beta1.Threshold) *v1beta1.LoadTestSpec {
 		s := spec(thresholds...)
 		s.Ladder = &v1beta1.Ladder{StopOnBreach: stop}
@@ -258,6 +270,9 @@ func TestBreachStopsTheRunWhereAsked(t *testing.T) {
 		"a ladder that stops on any breach": {ladder(true, going), nil, sent(10, 0, failed(1)), true},
 		"a ladder that goes on":             {ladder(false, going), nil, sent(10, 0, failed(1)), false},
 		"one of two stops":                  {spec(going, stopping), nil, sent(10, 0, failed(1)), true},
+		"the other of two stops":            {spec(stopping, going), nil, sent(10, 0, failed(1)), true},
+		"a breach that aborts":              {spec(aborting), nil, sent(10, 0, failed(1)), true},
+		"a breach of a search":              {searching, nil, sent(10, 0, failed(1)), false},
 		"an earlier breach is over":         {spec(stopping), broken, sent(10, 0), false},
 	}
 	for name, tc := range tests {
@@ -301,5 +316,13 @@ func TestRunWithoutThresholdsIsNotJudged(t *testing.T) {
 	got := judge(spec(), nil, burst, o)
 	if len(got.Thresholds) != 0 || got.Step != "" || got.Stop {
 		t.Errorf("judged as %+v, want nothing", got)
+	}
+}
+
+// A result without a value, of another operator, stays.
+func TestResultWithoutAValueIsNotNarrower(t *testing.T) {
+	previous := []v1beta1.ThresholdStatus{{Name: "p95", State: passed}}
+	if got := judge(spec(atMost("p95", "1s")), previous, burst, sent(100, 0)).Thresholds; got[0].Observed != "" {
+		t.Errorf("%+v", got[0])
 	}
 }

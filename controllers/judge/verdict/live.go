@@ -76,7 +76,7 @@ func isWatched(t *v1beta1.Threshold, live *Live) bool {
 	if t.Grace != nil {
 		grace = t.Grace.Duration
 	}
-	return t.OnBreach == v1beta1.BreachAbort && !t.IsRelative() && len(t.Journeys) == 0 && applies(t, live.Step) && live.Merged.Window >= grace
+	return t.OnBreach == v1beta1.BreachAbort && !t.IsRelative() && applies(t, live.Step) && live.Merged.Window >= grace
 }
 
 // ended is how many requests have ended.
@@ -155,8 +155,8 @@ func isRate(m v1beta1.Metric) bool { return metric.Of(m).Unit == metric.Rate }
 // ends.
 func (s *sample) mend(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus, rest int64) bool {
 	if isRate(s.threshold.Metric) {
-		if s.step.Load.IsBurst() || s.step.Load.Duration == nil {
-			return false
+		if s.step.Load.Duration == nil {
+			return false // of a burst
 		}
 		merged := *s.merged
 		merged.Window = s.step.Load.Duration.Duration
@@ -172,7 +172,7 @@ func (s *sample) mend(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStat
 	}
 	r := &s.request
 	outcome, expected, took := s.wanted(rest)
-	if s.threshold.Metric == v1beta1.MetricOnTimeRate && s.threshold.Max != nil {
+	if s.threshold.Max != nil {
 		missed += rest
 	}
 	r.Sent = s.ended() + rest
@@ -188,31 +188,31 @@ func (s *sample) mend(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStat
 	r.Service.RecordN(took, rest)
 	s.items += rest * mostItems(spec, s.threshold, requests)
 	r.Due = r.Sent
-	s.mendOnTime(missed, gained)
+	if ok {
+		s.mendOnTime(missed, gained)
+	}
 	return true
 }
 
 // wanted is what so many requests must become to keep the threshold.
 func (s *sample) wanted(rest int64) (outcome measure.Outcome, expected int64, took time.Duration) {
+	outcome, expected = measure.Success, rest
 	switch more := s.threshold.Min != nil; {
-	case !more || isRate(s.threshold.Metric):
+	case !more:
 	case s.threshold.Metric == v1beta1.MetricRateLimitedRate:
-		return measure.RateLimited, rest, 0
+		outcome = measure.RateLimited
 	case s.threshold.Metric == v1beta1.MetricFailureRate:
-		return measure.ServerError, 0, 0
+		outcome, expected = measure.ServerError, 0
 	case s.metric.Unit == metric.Latency:
-		return measure.Success, rest, measure.Highest
+		took = measure.Highest
 	}
-	return measure.Success, rest, 0
+	return outcome, expected, took
 }
 
 // mendOnTime counts everything that is due as on time, except what missed it; a perfect
 // generator would have gained some of that.
 func (s *sample) mendOnTime(missed, gained int64) {
 	r, i := &s.request, s.within
-	if i < 0 || i >= len(r.OnTime) || i >= len(r.Overdue) {
-		return
-	}
 	r.OnTime[i], r.Overdue[i] = r.Due-r.Denied()-missed, r.Due
 	if i < len(r.IdealOnTime) {
 		r.IdealOnTime[i] = r.OnTime[i] + gained

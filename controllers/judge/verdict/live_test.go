@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,29 @@ func withoutOverdue(o *outcome) {
 	}
 }
 
+// ideallyPunctual has so many requests create on time without the generator's own delay.
+func ideallyPunctual(n int64) func(*outcome) {
+	return func(o *outcome) {
+		o.merged.Requests[0].IdealOnTime, o.merged.Requests[1].IdealOnTime = []int64{n}, o.merged.Requests[1].OnTime
+	}
+}
+
+// deniedAsExpected turns n of the requests create into denials that are expected.
+func deniedAsExpected(n int64) func(*outcome) {
+	return func(o *outcome) {
+		outcomes := &o.merged.Requests[0].Outcomes
+		outcomes[measure.Success] -= n
+		outcomes[measure.RateLimited] += n
+	}
+}
+
+// served has all requests take as long from when they were sent as from when they were due.
+func served(o *outcome) {
+	for i := range o.merged.Requests {
+		o.merged.Requests[i].Service = o.merged.Requests[i].Response.Clone()
+	}
+}
+
 func noMoreOnTime(rate string) v1beta1.Threshold {
 	t := onTime("0%")
 	t.Min, t.Max = nil, atMost("onTimeRate", rate).Max
@@ -65,6 +89,8 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 		return t
 	}
 	closed := users(10)
+	service := atMost("p95", "100ms")
+	service.Time = v1beta1.ServiceTime
 	for name, tc := range map[string]struct {
 		threshold v1beta1.Threshold
 		step      v1beta1.StepStatus
@@ -105,6 +131,32 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 		"slow without the generator's delay":     {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), ideally(150*ms)), "p95 can no longer be less than 200.063ms in step burst; at most 100ms is allowed. Aborted at 10:15:42 UTC."},
 		"a load that was displaced":              {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), displaced), ""},
 		"a step that the threshold is not about": {upTo(5, atMost("longest", "100ms")), closed, sent(90, 10, slow(1, 200*ms)), ""},
+		"of one request, what the others are due is not of it": {
+			onRequest(atMost("failureRate", "1%"), "create"), planned(), sent(50, 50, failed(5), dueAsSent, func(o *outcome) {
+				o.merged.Requests[1].Due += 500
+				o.merged.Due += 500
+			}),
+			"failureRate of create can no longer be less than 1.12% in step burst; at most 1% is allowed. Aborted at 10:15:42 UTC.",
+		},
+		"counts that cannot be added up": {
+			atMost("failureRate", "1%"), planned(), sent(900, 100, failed(900), func(o *outcome) { o.merged.Requests[1].Response.RecordN(ms, math.MaxInt64-900) }), "",
+		},
+		"a bound that cannot be read":                           {atMost("p95", "500"), planned(), sent(900, 100), ""},
+		"a minimum of the longest time of users without a rate": {atLeast("longest", "1s"), closed, sent(90, 10), ""},
+		"goodput of users without a rate, above a maximum": {
+			atMost("goodput", "1"), closed, sent(90, 10),
+			"goodput can no longer be less than 3.4 in step burst; at most 1 is allowed. Aborted at 10:15:42 UTC.",
+		},
+		"goodput of a burst, whose end is not known": {
+			atLeast("goodput", "1000"), v1beta1.StepStatus{Name: "burst", State: v1beta1.StepRunning, Load: v1beta1.StepLoad{Users: 10, RequestsPerUser: 10, Requests: 100}}, sent(90, 10), "",
+		},
+		"throughput in reach":                  {atLeast("throughput", "9.9"), planned(), sent(90, 10), ""},
+		"missed by the generator's delay":      {onTime("99%"), planned(), sent(90, 10, punctual(90, 79, 90), ideallyPunctual(80)), ""},
+		"missed without the generator's delay": {onTime("99%"), planned(), sent(90, 10, punctual(90, 78, 90), ideallyPunctual(79)), "onTimeRate within 200ms can no longer be more than 98.8% in step burst; at least 99% is required. Aborted at 10:15:42 UTC."},
+		"one more was missed, beside denials":  {onTime("99%"), planned(), sent(90, 10, punctual(90, 69, 90), deniedAsExpected(10)), "onTimeRate within 200ms can no longer be more than 98.88% in step burst; at least 99% is required. Aborted at 10:15:42 UTC."},
+		"slow, and few without the delay":      {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), tooLate(50, 150*ms)), ""},
+		"slow service, but little":             {service, planned(), sent(40, 10, slow(50, 200*ms), served), ""},
+		"slow service":                         {service, planned(), sent(40, 10, slow(51, 200*ms), served), "p95 service time can no longer be less than 200.063ms in step burst; at most 100ms is allowed. Aborted at 10:15:42 UTC."},
 		"all were due, and none is left": {
 			atMost("failureRate", "1%"), planned(), sent(900, 100, failed(11), dueAsSent),
 			"failureRate can no longer be less than 1.1% in step burst; at most 1% is allowed. Failed: create 11 of 900 (serverError). Aborted at 10:15:42 UTC.",
@@ -116,7 +168,7 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 		"as many failures as are allowed, and some in flight": {atMost("failureRate", "1%"), planned(), sent(90, 10, failed(10), unfinished(50)), ""},
 		"too few failures, and all that is left may fail":     {atLeast("failureRate", "90%"), planned(), sent(90, 10), ""},
 		"too few failures, even if all that is left fails": {
-			atLeast("failureRate", "91%"), planned(), sent(90, 10),
+			atLeast("failureRate", "91%"), planned(), sent(90, 10, unfinished(50)),
 			"failureRate can no longer be more than 90% in step burst; at least 91% is required. Aborted at 10:15:42 UTC.",
 		},
 		"too few are rate limited, and all that is left may be": {atLeast("rateLimitedRate", "90%"), planned(), sent(90, 10), ""},
@@ -162,8 +214,11 @@ func TestNothingAbortsUnasked(t *testing.T) {
 	if look(limit, planned(), sent(90, 10, failed(90))) == nil {
 		t.Error("a breach does not abort where it is to")
 	}
+	journey := func(s *v1beta1.LoadTestSpec) { s.Journeys = []v1beta1.Journey{{Name: "a"}} }
 	for name, breach := range map[string]*v1beta1.ThresholdStatus{
-		"unasked": look(limit, planned(), sent(90, 10, failed(90)), unasked), "of the control": look(limit, control, sent(90, 10, failed(90))),
+		"of a difference": look(increase("p95", "10%"), planned(), sent(900, 100)),
+		"of a journey":    look(ofJourneys(limit, "a"), planned(), sent(900, 100, journeys(1, time.Second, 9, 0, 0)), journey),
+		"unasked":         look(limit, planned(), sent(90, 10, failed(90)), unasked), "of the control": look(limit, control, sent(90, 10, failed(90))),
 	} {
 		if breach != nil {
 			t.Errorf("%s: %+v", name, breach)
@@ -177,6 +232,9 @@ func TestAbortsItemsOutOfReach(t *testing.T) {
 		if breach := look(atLeast("itemsPerSecond", limit), planned(), sent(90, 10), items); (breach != nil) != aborts {
 			t.Errorf("at least %s/s is required, of at most 247.6/s: %+v", limit, breach)
 		}
+	}
+	if look(onRequest(atLeast("itemsPerSecond", "9.6"), "follow"), planned(), sent(50, 50), items) == nil {
+		t.Error("what is left counts with the items of another request")
 	}
 }
 

@@ -33,7 +33,12 @@ func TestVerdictOfARunThatWentOnSaysItsCoverage(t *testing.T) {
 			done(lost(1), whole, first, measured(4, 0, 77, nil), func(s *v1beta1.LoadTestStatus) { s.Steps[4].State = v1beta1.StepCut }), v1beta1.VerdictInconclusive,
 			"1 of 4 workers was lost, and the run went on with the others; the result may lack requests that were sent, and it is not known how many. Step 100 was cut before its end.",
 		},
-		"no worker was lost": {done(whole, measured(2, 1000, 1000, nil), measured(4, 2000, 2000, nil)), v1beta1.VerdictPassed, "Both thresholds were kept."},
+		"a step was not measured": {
+			done(lost(1), whole, first, measured(4, 1000, 0, ptr(int64(0))), func(s *v1beta1.LoadTestStatus) { s.Steps[4].Result = nil }), v1beta1.VerdictInconclusive,
+			strings.NewReplacer("85%", "63.33%").Replace(coverage),
+		},
+		"breached, and no worker was lost": {done(whole, breached(1, "100")), v1beta1.VerdictFailed, "fast is too much in step 100."},
+		"no worker was lost":               {done(whole, measured(2, 1000, 1000, nil), measured(4, 2000, 2000, nil)), v1beta1.VerdictPassed, "Both thresholds were kept."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := ladder(10, 100, 1000)

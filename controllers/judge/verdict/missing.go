@@ -16,12 +16,12 @@ import (
 func (s sample) missing(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus) string {
 	t := s.threshold
 	switch {
-	case s.step.State != v1beta1.StepComplete, s.merged == nil, s.metric.Unit == metric.Count:
+	case s.step.State != v1beta1.StepComplete, s.metric.Unit == metric.Count:
 		return ""
 	case len(t.Requests)+len(t.Types) > 0:
 		return s.missingRequest(spec, requests)
 	}
-	if message := s.missingJourney(spec); message != "" || len(t.Journeys) > 0 {
+	if message := s.missingJourney(spec); message != "" {
 		return message
 	}
 	return s.missingRequest(spec, requests)

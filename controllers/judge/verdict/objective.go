@@ -54,9 +54,7 @@ func (s sample) onTimeRate() observation {
 	onTime := s.request.OnTime[s.within]
 	gained := s.onTimeIdeally() - onTime
 	o := observation{value: metric.Percent(due-missed, due), ideal: metric.Percent(due-missed+gained, due), worst: metric.Percent(onTime, due)}
-	if more := s.onTimeApart(); more > 0 && s.threshold.Min != nil {
-		o.apart = metric.Percent(min(due-missed+gained+more, due), due)
-	}
+	o.apart = metric.Percent(min(due-missed+gained+s.onTimeApart(), due), due)
 	if s.threshold.Max != nil {
 		o.value, o.ideal, o.worst = o.worst, metric.Percent(onTime+gained, due), o.value
 	}
@@ -71,16 +69,13 @@ func (s sample) onTimeRate() observation {
 // as not on time: both may be.
 func (o *observation) openUndecided(s sample, onTime, due int64) {
 	n := s.request.Undecided
-	if n == 0 || s.waited() >= s.threshold.Within.Duration {
+	if s.waited() >= s.threshold.Within.Duration {
 		return
 	}
 	o.caveat = fmt.Sprintf("%s leaves undecided %s.", s.place(), s.undecided(n))
 	most := metric.Percent(min(onTime+n, due), due)
-	if s.threshold.Max != nil {
-		if most.Cmp(o.worst) > 0 {
-			o.worst = most
-		}
-		return
+	if s.threshold.Max != nil && most.Cmp(o.worst) > 0 {
+		o.worst = most
 	}
 	o.best = most
 }

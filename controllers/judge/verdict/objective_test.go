@@ -61,8 +61,28 @@ func TestOnTimeRate(t *testing.T) {
 			"onTimeRate within 200ms of follow is 100% in step burst; at least 100% is required.",
 		},
 		"a cut step leaves open what had no answer yet": {
-			onTime("99%", "create"), sent(100, 900, punctual(150, 100, 100)), inconclusive, "100%",
+			onTime("99.5%", "create"), sent(100, 900, punctual(101, 100, 100)), inconclusive, "100%",
+			"onTimeRate within 200ms of create in step burst leaves out 1 requests that had no answer when the step was cut.",
+		},
+		"a maximum that what had no answer may breach": {
+			onRequest(noMoreOnTime("90%"), "create"), sent(100, 900, punctual(150, 100, 100)), inconclusive, "66.67%",
 			"onTimeRate within 200ms of create in step burst leaves out 50 requests that had no answer when the step was cut.",
+		},
+		"what is overdue was not counted": {
+			onTime("99%"), sent(100, 900, punctual(100, 95, 100), withoutOverdue), inconclusive, "",
+			"onTimeRate within 200ms of step burst cannot be judged: a worker did not count the requests on time.",
+		},
+		"every request was denied": {
+			onTime("99%", "create"), sent(1, 0, punctual(1, 0, 1), deniedAsExpected(1)), inconclusive, "",
+			"onTimeRate within 200ms of create in step burst cannot be judged: every request was denied, as expected.",
+		},
+		"none was due": {
+			onTime("99%", "create"), sent(100, 0, punctual(0, 0, 0)), inconclusive, "",
+			"onTimeRate within 200ms of create in step burst cannot be judged: no request was due.",
+		},
+		"one was due": {
+			onTime("99%", "create"), sent(1, 0, punctual(1, 1, 1)), passed, "100%",
+			"onTimeRate within 200ms of create is 100% in step burst; at least 99% is required.",
 		},
 		"a cut step leaves open no more than that": {
 			onTime("90%", "create"), sent(100, 900, punctual(150, 90, 100)), inconclusive, "93.33%",
@@ -77,6 +97,21 @@ func TestOnTimeRate(t *testing.T) {
 			"onTimeRate within 200ms of step burst cannot be judged: a worker did not count the requests on time.",
 		},
 	})
+}
+
+func TestEachTimeHasItsOwnRate(t *testing.T) {
+	sooner := onTime("99%", "create")
+	sooner.Within = &metav1.Duration{Duration: 100 * ms}
+	o := sent(100, 0, punctual(100, 95, 100))
+	for i := range o.merged.Requests {
+		r := &o.merged.Requests[i]
+		r.OnTime, r.Overdue = []int64{r.OnTime[0] * 8 / 10, r.OnTime[0]}, []int64{r.Due, r.Due}
+		r.IdealOnTime = r.OnTime[:1] // of a worker that does not count all of them
+	}
+	got := judge(spec(onTime("99%", "create"), sooner), nil, burst, o).Thresholds
+	if got[0].Observed != "95%" || got[1].Observed != "76%" {
+		t.Errorf("%s within 200ms, %s within 100ms; want 95%%, 76%%", got[0].Observed, got[1].Observed)
+	}
 }
 
 func TestLatencyOfWhichRequestsAndFromWhen(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 // not expected, with a space before it; empty: there is none. The cause is then not the
 // target's load, but the address or what is expected of it.
 func (s sample) redirects(requests []v1beta1.RequestStatus) string {
-	if s.threshold.Metric != v1beta1.MetricFailureRate || s.merged == nil {
+	if s.threshold.Metric != v1beta1.MetricFailureRate {
 		return ""
 	}
 	for i := range s.merged.Requests {

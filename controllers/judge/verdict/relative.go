@@ -20,7 +20,7 @@ import (
 // of them waits for the last.
 func repeats(steps []v1beta1.StepStatus, i int) bool {
 	return slices.ContainsFunc(steps[i+1:], func(s v1beta1.StepStatus) bool {
-		return s.Rung == steps[i].Rung && !s.Load.IsPause()
+		return s.Rung == steps[i].Rung
 	})
 }
 

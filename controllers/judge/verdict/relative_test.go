@@ -71,6 +71,9 @@ func judgeRepeated(t *testing.T, spec *v1beta1.LoadTestSpec, status *v1beta1.Loa
 		}
 		j := verdict.Judge(spec, status, i, sent(100, 0).merged)
 		status.Thresholds, stopped = j.Thresholds, stopped || j.Stop
+		if j.Generator != nil {
+			t.Errorf("a difference says of the generator of step %s: %+v", status.Steps[i].Name, j.Generator)
+		}
 		if last := i == len(status.Steps)-1; !last && status.Thresholds[0].State != v1beta1.ThresholdPending {
 			t.Errorf("%s after step %s, before the last repetition", status.Thresholds[0].State, status.Steps[i].Name)
 		}
@@ -159,6 +162,14 @@ func TestDifferenceToTheBaseline(t *testing.T) {
 			increase("p95", "10%"), []float64{1}, []float64{0}, v1beta1.ThresholdInconclusive, "",
 			"p95 of step 100 cannot be compared: step 100 has no such figure: it had too few samples.",
 		},
+		"too few samples of a request": {
+			onRequest(increase("p95", "10%"), "create"), []float64{1}, []float64{1}, v1beta1.ThresholdInconclusive, "",
+			"p95 of create of step 100 cannot be compared: LoadTest before has no such figure in its step 100: it had too few samples of request create, or no room for its result.",
+		},
+		"a bound that cannot be read": {
+			v1beta1.Threshold{Metric: v1beta1.MetricGoodput, MaxDecrease: "much"}, []float64{1}, []float64{1}, v1beta1.ThresholdInconclusive, "",
+			`The bound of goodput cannot be read: "much" is not a percentage such as 1%.`,
+		},
 		"too few samples before": {
 			increase("p95", "10%"), []float64{0, 1}, []float64{1}, v1beta1.ThresholdInconclusive, "",
 			"p95 of step 100 cannot be compared: LoadTest before has no such figure in its step 100: it had too few samples.",
@@ -166,7 +177,7 @@ func TestDifferenceToTheBaseline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, stopped := compared(t, tc.threshold, p95s(tc.before...), p95s(tc.after...))
-			if got.State != tc.state || got.Observed != tc.observed || stopped {
+			if got.State != tc.state || got.Observed != tc.observed || got.WithoutGenerator != "" || stopped {
 				t.Errorf("%s with %s observed, stopped %t; want %s with %s: %s", got.State, got.Observed, stopped, tc.state, tc.observed, got.Message)
 			}
 			if tc.message != "" && got.Message != tc.message {
@@ -193,6 +204,7 @@ func TestChangeThatTheGeneratorDecides(t *testing.T) {
 		after := p95s(20, 20, 20)
 		for i := range after {
 			after[i].WithoutGenerator = p95s(ideal)[0].ResponseTime
+			after[i].Undecided, after[i].Generator = 1, &v1beta1.GeneratorStatus{Healthy: true}
 		}
 		return after
 	}
@@ -258,14 +270,15 @@ func TestChangeThatLateRequestsMayHaveMade(t *testing.T) {
 		list[4].LateTogether = slowest(50).ResponseTime // in one repetition of each, all are late
 		return list
 	}
-	const came = " Requests of %s were up to 12ms later than requests of %s, reached the target together, and may have waited for one another: without that, the change is %s."
+	const came = " Requests of %s were up to %dms later than requests of %s, reached the target together, and may have waited for one another: without that, the change is %s."
 	for name, tc := range map[string]struct {
 		before, after []*v1beta1.StepResult
 		state         v1beta1.ThresholdState
 		change        string
 	}{
-		"of the judged target":    {of(10, 1), of(20, 13), v1beta1.ThresholdInconclusive, fmt.Sprintf(came, "v4", "v3", "-20%")},
-		"of what it is held to":   {of(20, 13), of(20, 1), v1beta1.ThresholdInconclusive, fmt.Sprintf(came, "v3", "v4", "+150%")},
+		"of the judged target":    {of(10, 1), of(20, 13), v1beta1.ThresholdInconclusive, fmt.Sprintf(came, "v4", 12, "v3", "-20%")},
+		"by more than they took":  {of(10, 1), of(20, 33), v1beta1.ThresholdInconclusive, fmt.Sprintf(came, "v4", 32, "v3", "-100%")},
+		"of what it is held to":   {of(20, 13), of(20, 1), v1beta1.ThresholdInconclusive, fmt.Sprintf(came, "v3", 12, "v4", "+150%")},
 		"alike on both sides":     {of(10, 13), of(20, 13), v1beta1.ThresholdFailed, ""},
 		"alike, and no change":    {of(20, 13), of(20, 13), v1beta1.ThresholdPassed, ""},
 		"by too little to decide": {of(10, 1), of(20, 9), v1beta1.ThresholdFailed, ""},
@@ -296,11 +309,12 @@ func TestChangeThatUndecidedRequestsDecide(t *testing.T) {
 		state              v1beta1.ThresholdState
 		suffix             string
 	}{
-		"of the candidate":    {failing(5, 0), failing(50, 45), v1beta1.ThresholdInconclusive, fmt.Sprintf(decide, "0%")},
-		"of the control":      {failing(10, 9), failing(10, 0), v1beta1.ThresholdInconclusive, fmt.Sprintf(decide, "+900%")},
-		"too few to decide":   {failing(5, 0), failing(50, 40), v1beta1.ThresholdFailed, ""},
-		"as many of either":   {failing(9, 4), failing(9, 4), v1beta1.ThresholdPassed, ""},
-		"a control with many": {failing(50, 45), failing(50, 45), v1beta1.ThresholdInconclusive, "failureRate is between 0.5% and 5% in step 100 on v3; a control may have at most 1%."},
+		"of the candidate":     {failing(5, 0), failing(50, 45), v1beta1.ThresholdInconclusive, fmt.Sprintf(decide, "0%")},
+		"of the control":       {failing(10, 9), failing(10, 0), v1beta1.ThresholdInconclusive, fmt.Sprintf(decide, "+900%")},
+		"too few to decide":    {failing(5, 0), failing(50, 40), v1beta1.ThresholdFailed, ""},
+		"one of the candidate": {failing(5, 0), failing(6, 1), v1beta1.ThresholdInconclusive, fmt.Sprintf(decide, "0%")},
+		"as many of either":    {failing(9, 4), failing(9, 4), v1beta1.ThresholdPassed, ""},
+		"a control with many":  {failing(50, 45), failing(50, 45), v1beta1.ThresholdInconclusive, "failureRate is between 0.5% and 5% in step 100 on v3; a control may have at most 1%."},
 	} {
 		lt := versus(t, 1, increase("failureRate", "10%"))
 		carryOut(lt, tc.candidate, tc.control, nil)
@@ -349,6 +363,10 @@ func TestStepWithoutACounterpart(t *testing.T) {
 		"another rung": {
 			&v1beta1.BaselineStatus{Name: "before", Steps: []v1beta1.BaselineStep{{Rung: 2, Figures: []v1beta1.Figure{{Metric: "p95", Value: "10ms"}}}}},
 			"LoadTest before has no step of that name and load",
+		},
+		"a figure that cannot be read": {
+			&v1beta1.BaselineStatus{Name: "before", Steps: []v1beta1.BaselineStep{{Rung: 1, Name: "100", Figures: []v1beta1.Figure{{Metric: "p95", Value: "soon"}}}}},
+			"LoadTest before has no such figure in its step 100",
 		},
 		"nothing was copied": {nil, "the status has no figures of the baseline."},
 	} {

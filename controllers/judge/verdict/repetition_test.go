@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +57,8 @@ func TestMaxSustainedUsersOverRepetitions(t *testing.T) {
 		"stopped where the first broke, too": {[]int32{10, 20, 30}, 2, "pfppf", nil, 10},
 		"stopped for no breach":              {[]int32{10, 20, 30}, 3, "pppp", nil, 30},
 		"nothing ran":                        {[]int32{10}, 2, "", nil, 0},
+		"one user":                           {[]int32{1}, 1, "p", nil, 1},
+		"a rest of the same rung":            {[]int32{10, 20}, 1, "pp", func(s *v1beta1.LoadTestStatus) { s.Steps[1].Rung = 1 }, 20},
 		// What is not whole is no proof.
 		"cut in the second": {[]int32{10, 20}, 2, "pppp", func(s *v1beta1.LoadTestStatus) { s.Steps[6].State = v1beta1.StepCut }, 10},
 		"a report missing in the second": {
@@ -199,7 +202,12 @@ func TestRepetitionsThatTheGeneratorDecides(t *testing.T) {
 			[]func(*outcome){ideally(10 * ms), stopped}, v1beta1.ReasonGeneratorUncertain, "10.007ms",
 			rule + " It is 20.015ms (10.007ms without the generator's own delay) in repetition 1 and 20.015ms (10.007ms without the generator's own delay) in repetition 2. In step 10 a worker stood still for 10ms, because it was stopped or its node is busy. Run it again, and keep other load off the workers' nodes; more workers on the same nodes do not help.",
 		},
-		"displaced": {[]func(*outcome){displaced}, v1beta1.ReasonLoadDisplaced, "", rule + " It is unknown in repetitions 1 and 2. The load was displaced."},
+		"of a generator that is not known": {
+			[]func(*outcome){ideally(10 * ms), func(o *outcome) { o.result.Generator = nil }}, v1beta1.ReasonGeneratorUncertain, "10.007ms",
+			rule + " It is 20.015ms (10.007ms without the generator's own delay) in repetition 1 and 20.015ms (10.007ms without the generator's own delay) in repetition 2.",
+		},
+		"displaced":          {[]func(*outcome){displaced}, v1beta1.ReasonLoadDisplaced, "", rule + " It is unknown in repetitions 1 and 2. The load was displaced."},
+		"late and displaced": {[]func(*outcome){displaced, ideally(10 * ms)}, v1beta1.ReasonLoadDisplaced, "10.007ms", rule + " It is unknown in repetitions 1 and 2. The load was displaced."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := ladder(10)
@@ -213,7 +221,14 @@ func TestRepetitionsThatTheGeneratorDecides(t *testing.T) {
 					continue
 				}
 				step.Result, step.WorkersReporting = o.result, 1
+				before := o.result.Generator
 				j := verdict.Judge(s, status, i, o.merged)
+				if step.Result.Generator != before {
+					t.Error("the result of the step is changed")
+				}
+				if _, why, _ := strings.Cut(tc.message, "repetition 2."); !strings.HasSuffix(j.Thresholds[0].Message, why) {
+					t.Errorf("step %s: %s, want %s", step.Name, j.Thresholds[0].Message, why)
+				}
 				if status.Thresholds, step.ThresholdState, step.Repeated = j.Thresholds, j.Step, j.Repeated; j.Generator != nil {
 					step.Result.Generator = j.Generator
 				}

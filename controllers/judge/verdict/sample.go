@@ -164,12 +164,8 @@ func (s sample) observe() observation {
 func (s sample) share(n, ideally int64) observation {
 	sent, open := s.request.Sent, s.open()
 	o := between(metric.Percent(n, sent), metric.Percent(ideally, sent))
-	if open > 0 {
-		o.worst, o.caveat = metric.Percent(n+open, sent), fmt.Sprintf("%s leaves out %s.", s.place(), s.undecided(open))
-		if s.threshold.Max == nil {
-			o.best = o.worst // a minimum is kept by more of them
-		}
-	}
+	o.worst, o.caveat = metric.Percent(n+open, sent), fmt.Sprintf("%s leaves out %s.", s.place(), s.undecided(open))
+	o.best = o.worst // a minimum is kept by more of them
 	return o
 }
 

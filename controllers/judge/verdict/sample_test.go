@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"math"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -50,6 +51,26 @@ func TestMetrics(t *testing.T) {
 		"a metric of a later operator": {
 			atMost("p0", "1s"), sent(100, 900), inconclusive, "",
 			"p0 of step burst cannot be judged: this operator does not know the metric.",
+		},
+		"counts that cannot be added up": {
+			atMost("p95", "1s"), sent(1, 1, func(o *outcome) { o.merged.Requests[0].Response.RecordN(ms, math.MaxInt64-1) }), inconclusive, "",
+			"p95 of step burst cannot be judged: request 1: merge histograms: 1 values out of bounds.",
+		},
+		"what was not sent of a step that was cut": {
+			atMost("p99", "50ms"), sent(980, 0, unsentOf(20, 0)), passed, "10.007ms",
+			"p99 is 10.007ms in step burst; at most 50ms is allowed.",
+		},
+		"slow, and each response to a request was a redirect": {
+			atMost("p95", "5ms"), sent(50, 50, redirected(0)), broken, "20.015ms",
+			"p95 is 20.015ms in step burst; at most 5ms is allowed.",
+		},
+		"downtime below a minimum": {
+			atLeast("downtime", "50%"), sent(50, 50), broken, "0%",
+			"downtime is 0% in step burst; at least 50% is required.",
+		},
+		"downtime kept": {
+			atMost("downtime", "50%"), sent(50, 50), passed, "0%",
+			"downtime is 0% in step burst; at most 50% is allowed.",
 		},
 		// Shares.
 		"failure rate kept": {
@@ -142,8 +163,8 @@ func TestMetrics(t *testing.T) {
 			"falseDenials is 2 in step burst; at most 2 is allowed.",
 		},
 		"clients not tracked": {
-			atMost("overLimitGrants", "0"), sent(30, 0, audited(0, 0, 12)), inconclusive, "0",
-			"overLimitGrants of step burst leaves out 12 requests of clients that were not tracked.",
+			atMost("overLimitGrants", "0"), sent(30, 0, audited(0, 0, 1)), inconclusive, "0",
+			"overLimitGrants of step burst leaves out 1 requests of clients that were not tracked.",
 		},
 		"clients not tracked, and breached all the same": {
 			atMost("falseDenials", "0"), sent(30, 0, audited(0, 1, 12)), broken, "1",

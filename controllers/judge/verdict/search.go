@@ -104,13 +104,13 @@ func breachedHolds(probes []search.Probe) (n int) {
 	return n
 }
 
-// tried is the load that was tried last, and whether it was tried before.
+// tried is the load that was tried last, of several probes, and whether the one before was the same.
 func (r run) tried(probes []search.Probe) string {
 	last, tried := probes[len(probes)-1], "tried"
 	if last.Hold {
 		tried = "held"
 	}
-	if len(probes) > 1 && probes[len(probes)-2] == last {
+	if probes[len(probes)-2] == last {
 		tried += " again"
 	}
 	return fmt.Sprintf("%s, which was %s", r.load(plan.LoadText(r.spec, last.Load)), tried)
@@ -118,10 +118,7 @@ func (r run) tried(probes []search.Probe) string {
 
 // breached is at what load the search met its limit, and what limits it.
 func (r run) breached(s *v1beta1.SearchStatus, which string) string {
-	switch {
-	case s.High == "":
-		return ""
-	case s.Breach == "":
+	if s.Breach == "" {
 		return fmt.Sprintf("Not kept at %s%s.", r.load(s.High), which)
 	}
 	return fmt.Sprintf("Not kept at %s%s: %s", r.load(s.High), which, s.Breach)
@@ -130,7 +127,7 @@ func (r run) breached(s *v1beta1.SearchStatus, which string) string {
 // probed is what is known after a search that was given up.
 func (r run) probed(s *v1beta1.SearchStatus, probes []search.Probe) string {
 	switch kept := r.keptFor(s); {
-	case s.High != "" && breachedHolds(probes) > 0:
+	case breachedHolds(probes) > 0:
 		return joined(kept, fmt.Sprintf("Not kept for %s at %s.", text.Whole(s.Hold.Duration), r.load(s.High)))
 	case kept != "" && s.High != "":
 		return fmt.Sprintf("%s, and not kept at %s.", strings.TrimSuffix(kept, "."), r.load(s.High))

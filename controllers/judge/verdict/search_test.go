@@ -57,6 +57,9 @@ func (p *prober) add(load int64, hold bool, result v1beta1.ThresholdState) {
 	last.ThresholdState, last.WorkersReporting = result, 1
 	last.Result = &v1beta1.StepResult{Generator: &v1beta1.GeneratorStatus{Healthy: true}}
 	p.status.Thresholds = []v1beta1.ThresholdStatus{{Name: "p95", State: result, Step: last.Name, Message: "p95 is " + string(result) + " in " + last.Name + "."}}
+	if result == broken {
+		p.status.Thresholds[0].Reason = v1beta1.ReasonTargetDown
+	}
 	if result == inconclusive {
 		last.Result.Generator = &v1beta1.GeneratorStatus{Reason: v1beta1.ReasonScheduleLag, Message: last.Name + " was late."}
 	}
@@ -131,6 +134,15 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 			3, false, limit(450), "GivenUp from 100 to 1000: p95 is Failed in 1000 users (2).",
 			"Inconclusive: The search ended without a result: 3 probes did not find the limit to within 10%. Kept for 1s at 100 users, and not kept at 1000 users.",
 		},
+		"nothing more, after a breach": {
+			24, false, func(_ int64, n int) v1beta1.ThresholdState {
+				if n == 0 {
+					return broken
+				}
+				return inconclusive
+			}, "GivenUp from  to 100: p95 is Failed in 100 users.",
+			"Inconclusive: The search ended without a result at 100 users, which was tried again. 100 users (4) was late. The limit is unknown.",
+		},
 		"a target that is not steady": {
 			24, false, func(_ int64, n int) v1beta1.ThresholdState {
 				if n == 1 || n == 4 {
@@ -162,8 +174,8 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 			if s.State == v1beta1.SearchGivenUp {
 				want = "" // the probes kept it, and the search found nothing
 			}
-			if got := sustained(j); got != want {
-				t.Errorf("sustained %q, want %q", got, want)
+			if got := sustained(j); got != want || (j.Sustained.Rate != "") != (got != "" && tc.rate) {
+				t.Errorf("sustained %q, want %q: %+v", got, want, j.Sustained)
 			}
 			if healthy := p.status.Steps[len(p.status.Steps)-1].Result.Generator.Healthy; j.Generator.Healthy != healthy {
 				t.Errorf("the generator of the latest probe is healthy: %v, of the run: %v", healthy, j.Generator.Healthy)
@@ -323,7 +335,7 @@ func TestSearchWhoseMinIsNotKept(t *testing.T) {
 func TestSearchThatIsEndedIsInconclusive(t *testing.T) {
 	p := probing(24, false)
 	for range 2 {
-		if j := verdict.Final(p.spec, p.status); j.Verdict != v1beta1.VerdictInconclusive {
+		if j := verdict.Final(p.spec, p.status); j.Verdict != v1beta1.VerdictInconclusive || j.Reason != v1beta1.ReasonInconclusive {
 			t.Errorf("%d steps: %s, %s", len(p.status.Steps), j.Verdict, j.Message)
 		}
 		p.probe(100, passed)
@@ -340,13 +352,25 @@ func TestSearchInDoubtSaysWhy(t *testing.T) {
 	p.probe(100, passed)
 	for range 3 {
 		p.probe(200, inconclusive)
-		p.status.Steps[len(p.status.Steps)-1].Result.Generator.Healthy = true
+		p.status.Steps[len(p.status.Steps)-1].Result.Generator = nil
 	}
 	kept := v1beta1.ThresholdStatus{Name: "failureRate", State: passed, Message: "failureRate is kept."}
 	p.status.Thresholds = append([]v1beta1.ThresholdStatus{kept}, p.status.Thresholds...)
 	want := "The search ended without a result at 200 users, which was tried again. p95 is Inconclusive in 200 users (3). Kept for 1s at 100 users."
 	if s, _ := verdict.Searched(p.spec, p.status); s.Message != want {
 		t.Errorf("%s, want %s", s.Message, want)
+	}
+}
+
+// The least load there can be is a load.
+func TestSearchOfOneUser(t *testing.T) {
+	for result, want := range map[v1beta1.ThresholdState]string{passed: "1 to ", broken: " to 1"} {
+		p := probing(24, false)
+		p.spec.Search.Users.Min = 1
+		p.probe(1, result)
+		if s, _ := verdict.Searched(p.spec, p.status); s.Low+" to "+s.High != want {
+			t.Errorf("%s: %s to %s, want %s", result, s.Low, s.High, want)
+		}
 	}
 }
 
@@ -390,7 +414,7 @@ func TestProbeInDoubtIsTriedAgain(t *testing.T) {
 			p.probe(100, passed)
 			p.probe(200, passed)
 			doubt(&p.status.Steps[2])
-			if s, next := verdict.Searched(p.spec, p.status); next.Next != 200 || s.Low != "100" {
+			if s, next := verdict.Searched(p.spec, p.status); next.Next != 200 || s.Low != "100" || s.Breach != "" || s.High != "" {
 				t.Errorf("next %d, kept up to %s; want 200 again", next.Next, s.Low)
 			}
 		})

@@ -31,9 +31,6 @@ func (r run) sustained() Sustained {
 	}
 	var largest Sustained
 	for _, step := range r.ran() {
-		if step.Load.IsPause() || step.Side == v1beta1.SideControl {
-			continue
-		}
 		kept, judged := r.keptAt(step.Rung)
 		if !kept {
 			break
@@ -50,17 +47,17 @@ func (s *Sustained) raise(l *v1beta1.StepLoad) {
 	switch {
 	case l.RampTo != nil:
 	case l.Users > 0:
-		s.Users = ptr.To(max(ptr.Deref(s.Users, 0), l.Users))
-	case l.Rate != nil && (s.Rate == "" || less(s.Rate, l.Rate.String())):
+		s.Users = ptr.To(max(ptr.Deref(s.Users, l.Users), l.Users))
+	case l.Rate != nil && less(s.Rate, l.Rate.String()):
 		s.Rate = l.Rate.String()
 	}
 }
 
-// less compares two rates, each of which was planned.
+// less compares two rates, of which an empty one is 0.
 func less(a, b string) bool {
-	x, errX := plan.Micros(v1beta1.NewDecimal(a))
-	y, errY := plan.Micros(v1beta1.NewDecimal(b))
-	return errX == nil && errY == nil && x < y
+	x, _ := plan.Micros(v1beta1.NewDecimal(a))
+	y, _ := plan.Micros(v1beta1.NewDecimal(b))
+	return x < y
 }
 
 // keptAt says whether a rung was kept in every repetition that ran it, and whether

@@ -12,9 +12,6 @@ import (
 // addRepeated judges the thresholds with inRepetitions by what they came to in all steps
 // so far, with that of step i.
 func (j *Judged) addRepeated(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, i int) {
-	if len(j.Repeated) == 0 {
-		return
-	}
 	steps := slices.Clone(status.Steps)
 	steps[i].Repeated = j.Repeated
 	if j.Generator != nil {
@@ -34,19 +31,20 @@ func (j *Judged) addRepeated(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTes
 // the worst, of those that kept it that of the most exceptions, or the narrowest. One that
 // is not decided yet is worse than one that kept it.
 func worstRung(steps []v1beta1.StepStatus, n int, t *v1beta1.Threshold) v1beta1.ThresholdStatus {
-	order := map[v1beta1.ThresholdState]int{
-		v1beta1.ThresholdPassed: 1, v1beta1.ThresholdPending: 2, v1beta1.ThresholdInconclusive: 3, v1beta1.ThresholdFailed: 4,
-	}
+	order := map[v1beta1.ThresholdState]int{v1beta1.ThresholdPending: 1, v1beta1.ThresholdInconclusive: 2, v1beta1.ThresholdFailed: 3}
 	worst, exceptions := pending(t), -1
 	for i := range steps {
+		if steps[i].Repetition > 1 {
+			continue // it is of the same rung
+		}
 		tally := newTally(steps, &steps[i], n, t)
-		if steps[i].Repetition > 1 || steps[i].Load.IsPause() || !tally.isAbout() {
+		if !tally.isAbout() {
 			continue
 		}
 		latest, except := tally.status(), len(tally.breached)+len(tally.unknown)
-		bothKept := latest.State == v1beta1.ThresholdPassed && worst.State == v1beta1.ThresholdPassed
+		// A rung that kept it has fewer exceptions than one that did not.
 		if exceptions < 0 || order[latest.State] > order[worst.State] ||
-			bothKept && (except > exceptions || except == exceptions && narrower(t, latest, worst)) {
+			latest.State == v1beta1.ThresholdPassed && (except > exceptions || except == exceptions && narrower(t, latest, worst)) {
 			worst, exceptions = latest, except
 		}
 	}
@@ -73,12 +71,9 @@ type inRepetition struct {
 // newTally is that of the repetitions of a step, with threshold n of the spec.
 func newTally(steps []v1beta1.StepStatus, of *v1beta1.StepStatus, n int, threshold *v1beta1.Threshold) tally {
 	t := tally{threshold: threshold}
-	if threshold.InRepetitions == nil {
-		return t
-	}
 	for i := range steps {
 		step := &steps[i]
-		if step.Rung == of.Rung && step.Side == of.Side && !step.Load.IsPause() {
+		if step.Rung == of.Rung && step.Side == of.Side {
 			t.add(step, n)
 		}
 	}
@@ -163,7 +158,7 @@ func (r inRepetition) generator() string {
 
 func (t tally) narrowest() inRepetition {
 	least := t.kept[0]
-	for _, r := range t.kept[1:] {
+	for _, r := range t.kept {
 		if narrower(t.threshold, v1beta1.ThresholdStatus{Observed: r.Observed}, v1beta1.ThresholdStatus{Observed: least.Observed}) {
 			least = r
 		}

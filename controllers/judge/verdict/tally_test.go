@@ -74,6 +74,7 @@ func TestThresholdMustBeKeptInSomeRepetitions(t *testing.T) {
 		"one cut, one breached":       {"pfp-p", v1beta1.ThresholdInconclusive, "10 (4)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2. It is unknown in repetition 4."},
 		"kept before the last":        {"pppp", v1beta1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10 so far" + rule},
 		"breached before the last":    {"ffp", v1beta1.ThresholdFailed, "10", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule + " It is 2.000895s in repetition 1 and 2.000895s in repetition 2."},
+		"after the first":             {"p", v1beta1.ThresholdPending, "", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule},
 		"not decided":                 {"pfp", v1beta1.ThresholdPending, "", "p95 was kept in 2 of 5 repetitions of step 10 so far" + rule + " It is 2.000895s in repetition 2."},
 		"doubtful before the last":    {"iip", v1beta1.ThresholdInconclusive, "10", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule + " It is unknown in repetitions 1 and 2."},
 		"as many as a sentence names": {"ffffp", v1beta1.ThresholdFailed, "10", "p95 was kept in 1 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 1, 2.000895s in repetition 2, 2.000895s in repetition 3 and 2.000895s in repetition 4."},
@@ -97,6 +98,9 @@ func TestRepetitionsAreCountedRungByRung(t *testing.T) {
 		"pppppppf":   "Pending",   // while the first rung has kept it
 		"nppppppppp": "Passed 10", // the narrower of those that kept it
 		"pnpppppppp": "Passed 20",
+		"fnpppppppp": "Passed 10", // the one with more exceptions
+		"pppfpppppp": "Passed 20",
+		"ffffpfpppp": "Failed 10", // the first, whatever comes after it
 	} {
 		got := repeat(inFour(10, 20), letters).Thresholds[0]
 		if text := string(got.State) + " " + got.Step; !strings.HasPrefix(text, want) {
@@ -133,7 +137,13 @@ func TestVerdictAllowsForRepetitions(t *testing.T) {
 		"one breach of each rung": {"fppfpppppp", nil, v1beta1.VerdictPassed, 20},
 		"two of the second rung":  {"pfpfpppppp", nil, v1beta1.VerdictFailed, 10},
 		"two unknown":             {"ipippppppp", nil, v1beta1.VerdictInconclusive, 0},
-		"another threshold":       {"fppfpppppp", func(s *v1beta1.LoadTestSpec) { s.Thresholds = append(s.Thresholds, atMost("longest", "1s")) }, v1beta1.VerdictFailed, 0},
+		"one that is not about all": {"pppppppppp", func(s *v1beta1.LoadTestSpec) {
+			failures, down, small := s.Thresholds[0], s.Thresholds[0], s.Thresholds[0]
+			failures.Metric, failures.Max = "failureRate", atMost("failureRate", "1%").Max
+			down.Metric, down.Max, small.UpToUsers = "downtime", failures.Max, ptr(int32(10))
+			s.Thresholds = []v1beta1.Threshold{failures, down, small}
+		}, v1beta1.VerdictPassed, 20},
+		"another threshold": {"fppfpppppp", func(s *v1beta1.LoadTestSpec) { s.Thresholds = append(s.Thresholds, atMost("longest", "1s")) }, v1beta1.VerdictFailed, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := inFour(10, 20)
@@ -151,12 +161,13 @@ func TestVerdictAllowsForRepetitions(t *testing.T) {
 // A verdict that passes names the exception, in the rung that has one.
 func TestVerdictNamesTheException(t *testing.T) {
 	s := inFour(10, 20)
+	s.Thresholds = append([]v1beta1.Threshold{atMost("longest", "10s")}, s.Thresholds...)
 	got := verdict.Final(s, repeat(s, "npppfppppp"))
-	want := "All 3 thresholds were kept, defaults included. p95 was kept in 4 of 5 repetitions of step 10, and must be kept in 4; at most 1s is allowed. It is 2.000895s in repetition 3."
+	want := "All 4 thresholds were kept, defaults included. p95 was kept in 4 of 5 repetitions of step 10, and must be kept in 4; at most 1s is allowed. It is 2.000895s in repetition 3."
 	if got.Message != want {
 		t.Errorf("%s\nwant %s", got.Message, want)
 	}
-	if got, want := verdict.Final(s, repeat(s, "pppppppppp")).Message, "All 3 thresholds were kept, defaults included."; got != want {
+	if got, want := verdict.Final(s, repeat(s, "pppppppppp")).Message, "All 4 thresholds were kept, defaults included."; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }

@@ -23,11 +23,7 @@ const affected = results.Affected
 // others came late with them: of p99, and of a share of 99 % that is to be on time, by as much as
 // all but a quarter of one percent of the requests were late.
 func (s sample) cameTogether() time.Duration {
-	h := s.merged.Lateness
-	if h == nil || h.Count() == 0 { // a part of a step has none
-		return 0
-	}
-	q := s.metric.Times().Share()
+	h, q := s.merged.Lateness, s.metric.Times().Share()
 	switch s.threshold.Metric {
 	case v1beta1.MetricLongest:
 		return h.Max()
@@ -44,34 +40,20 @@ func (s sample) cameTogether() time.Duration {
 
 // required is the share of the requests that is to be on time.
 func (s sample) required() float64 {
-	b, err := newBound(s.threshold)
-	if err != nil {
-		return 1 // not reached: the bound was read before
-	}
+	b, _ := newBound(s.threshold) // it was read before
 	percent, _ := b.limit.Float64()
 	return percent / 100
 }
 
 // timeApart is an ideal time as it may have been if no requests had come together.
 func (s sample) timeApart(ideal *big.Rat) *big.Rat {
-	late := s.cameTogether()
-	if late == 0 || ideal == nil {
-		return nil
-	}
-	least := new(big.Rat).Sub(ideal, metric.Micros(late))
-	if least.Sign() < 0 {
-		least.SetInt64(0)
-	}
-	return least
+	return new(big.Rat).Sub(ideal, metric.Micros(s.cameTogether()))
 }
 
 // onTimeApart is how many requests more may have been on time if none had come together:
 // those that were too late by less than the generator.
 func (s sample) onTimeApart() int64 {
 	late := s.cameTogether()
-	if s.threshold.Within == nil || late == 0 {
-		return 0
-	}
 	within, ideal := s.threshold.Within.Duration, s.request.Ideally()
 	tooLate, _ := ideal.LongerThan(within)
 	anyhow, _ := ideal.LongerThan(within + late)

@@ -107,7 +107,7 @@ const waitsAtOnce = 1000
 // All of a burst is due at its beginning.
 func (s sample) recordWaits(h *measure.Histogram, n int64) {
 	perSecond := plan.MostPerSecond(&s.step.Load)
-	if s.step.Load.IsBurst() || perSecond == 0 {
+	if perSecond == 0 {
 		wait := time.Duration(0)
 		if s.step.Load.IsBurst() {
 			wait = s.merged.Window
@@ -127,14 +127,9 @@ func (s sample) recordWaits(h *measure.Histogram, n int64) {
 func (s sample) bestTime(u unmeasured) *big.Rat {
 	h, ok := s.idealTimes()
 	if !ok {
-		if h, ok = s.times(); !ok {
-			return nil
-		}
+		h, _ = s.times()
 	}
 	h = s.withUnmeasured(h, u.endless, u.unsent, u.withheld+u.open)
-	if h.Count() == 0 {
-		return nil
-	}
 	if s.threshold.Of == v1beta1.LatencyOfExpected {
 		return metric.Micros(s.metric.Times().Of(h))
 	}
@@ -154,11 +149,8 @@ func (s sample) leftOut(u unmeasured) string {
 	if u.open > 0 {
 		parts = append(parts, s.undecided(u.open))
 	}
-	if u.endless > 0 && len(parts) == 0 {
-		parts = append(parts, fmt.Sprintf("the times of %d requests that had no answer", u.endless))
-	}
 	if len(parts) == 0 {
-		return ""
+		parts = append(parts, fmt.Sprintf("the times of %d requests that had no answer", u.endless))
 	}
 	return fmt.Sprintf("%s leaves out %s.", s.place(), strings.Join(parts, ", and "))
 }

@@ -13,22 +13,19 @@ import (
 // candidate is the index of the step whose result a step is part of: its own, or of a
 // control's that of the candidate in the same pair.
 func candidate(steps []v1beta1.StepStatus, i int) int {
-	if steps[i].Side != v1beta1.SideControl {
-		return i
-	}
 	if at := slices.IndexFunc(steps, func(s v1beta1.StepStatus) bool {
 		return s.Side == v1beta1.SideCandidate && s.Rung == steps[i].Rung && s.Repetition == steps[i].Repetition
 	}); at >= 0 {
 		return at
 	}
-	return i // not reached: both were planned
+	return i
 }
 
 // stopAfterPair has a run stop after a pair, for a breach in either of its steps, and never
 // within it: so it is known what the other target did at that load.
 func (j *Judged) stopAfterPair(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, i int) {
 	isHalf := slices.ContainsFunc(status.Steps[i+1:], func(s v1beta1.StepStatus) bool {
-		return s.Side != "" && s.Rung == status.Steps[i].Rung && s.Repetition == status.Steps[i].Repetition
+		return s.Rung == status.Steps[i].Rung && s.Repetition == status.Steps[i].Repetition
 	})
 	if j.Stop = false; isHalf {
 		return

@@ -126,17 +126,35 @@ func TestDifferenceToTheControl(t *testing.T) {
 
 // Each rung is compared with itself, and its state is the candidate's.
 func TestEachRungIsComparedWithItsOwnControl(t *testing.T) {
-	lt := versus(t, 1, increase("p95", "10%"), lessGoodput())
-	lt.Spec.Ladder.Users = []int32{100, 200}
-	replan(t, lt)
-	if limits := lt.Status.Thresholds; limits[0].Limit != "+10%" || limits[1].Limit != "-5%" {
-		t.Errorf("the limits are %s and %s", limits[0].Limit, limits[1].Limit)
+	for seed := range int64(4) { // in either order
+		lt := versus(t, 1, increase("p95", "10%"), lessGoodput())
+		lt.Spec.Ladder.Users, lt.Spec.RandomSeed = []int32{100, 200}, &seed
+		replan(t, lt)
+		if limits := lt.Status.Thresholds; limits[0].Limit != "+10%" || limits[1].Limit != "-5%" {
+			t.Errorf("the limits are %s and %s", limits[0].Limit, limits[1].Limit)
+		}
+		carryOut(lt, p95s(45, 80), p95s(40, 80), nil)
+		for _, step := range lt.Status.Steps {
+			want := map[string]v1beta1.ThresholdState{"1 Candidate": broken, "2 Candidate": passed}[fmt.Sprint(step.Rung, " ", step.Side)]
+			if step.ThresholdState != want {
+				t.Errorf("step %s of the %s is %s, want %s", step.Name, step.Side, step.ThresholdState, want)
+			}
+		}
 	}
-	carryOut(lt, p95s(45, 80), p95s(40, 80), nil)
-	for _, step := range lt.Status.Steps {
-		want := map[string]v1beta1.ThresholdState{"1 Candidate": broken, "2 Candidate": passed}[fmt.Sprint(step.Rung, " ", step.Side)]
-		if step.ThresholdState != want {
-			t.Errorf("step %s of the %s is %s, want %s", step.Name, step.Side, step.ThresholdState, want)
+}
+
+// The control's steps are no repetitions of the candidate's.
+func TestRepetitionsOfTheCandidateAreCounted(t *testing.T) {
+	limit := atMost("p95", "50ms")
+	limit.InRepetitions = ptr(int32(1))
+	for seed := range int64(4) {
+		lt := versus(t, 2, limit)
+		lt.Spec.RandomSeed = &seed
+		replan(t, lt)
+		carryOut(lt, p95s(60, 40), p95s(70, 70), nil)
+		const want = "p95 was kept in 1 of 2 repetitions of step 100, and must be kept in 1; at most 50ms is allowed. It is 60.031ms in repetition 1."
+		if got := lt.Status.Thresholds[0]; got.State != passed || got.Message != want {
+			t.Errorf("%s: %s\nwant %s", got.State, got.Message, want)
 		}
 	}
 }
@@ -310,14 +328,17 @@ func TestSustainedLoadIsTheCandidates(t *testing.T) {
 func TestBreachStopsAfterThePair(t *testing.T) {
 	orders := map[v1beta1.Side]bool{}
 	for seed := range int64(8) {
-		lt := versus(t, 3, atMost("p95", "50ms"))
-		lt.Spec.RandomSeed, lt.Spec.Ladder.StopOnBreach = &seed, true
+		lt := versus(t, 2, atMost("p95", "50ms"))
+		lt.Spec.RandomSeed, lt.Spec.Ladder.Users, lt.Spec.Ladder.StopOnBreach = &seed, []int32{100, 200}, seed%2 == 0
+		if seed%2 == 1 {
+			lt.Spec.Thresholds[0].OnBreach = v1beta1.BreachStopLadder
+		}
 		replan(t, lt)
-		carryOut(lt, p95s(40, 60, 40), p95s(10, 10, 10), nil)
-		orders[lt.Status.Steps[2].Side] = true
-		for i, want := range []v1beta1.StepState{"Complete", "Complete", "Complete", "Complete", "Skipped", "Skipped"} {
-			if got := lt.Status.Steps[i].State; got != want {
-				t.Errorf("seed %d: step %s is %s, want %s", seed, lt.Status.Steps[i].Name, got, want)
+		carryOut(lt, p95s(60, 40, 40, 40), p95s(10, 10, 10, 10), nil)
+		orders[lt.Status.Steps[0].Side] = true
+		for i, step := range lt.Status.Steps {
+			if want := map[bool]v1beta1.StepState{true: v1beta1.StepComplete, false: v1beta1.StepSkipped}[i < 2]; step.State != want {
+				t.Errorf("seed %d: step %s is %s, want %s", seed, step.Name, step.State, want)
 			}
 		}
 	}

@@ -39,7 +39,7 @@ func (r run) why() string {
 // the first rung, up.
 func (r run) upwards() (list []int) {
 	for i, step := range r.ran() {
-		if !step.Load.IsPause() && step.Side != v1beta1.SideControl && step.Result != nil {
+		if step.Side != v1beta1.SideControl && step.Result != nil {
 			list = append(list, i)
 		}
 	}

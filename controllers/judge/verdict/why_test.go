@@ -23,6 +23,21 @@ func busy(s *v1beta1.LoadTestStatus, name, cpu string) {
 
 // The first step of the target that was not kept is told of, beside those below it that were.
 func TestWhyOfALadder(t *testing.T) {
+	first := func(edit func(*v1beta1.StepLoad)) func(*v1beta1.LoadTestStatus) {
+		return func(s *v1beta1.LoadTestStatus) {
+			busy(s, "10", "500m")
+			setState(s, "10", broken)
+			edit(&s.Steps[0].Load)
+		}
+	}
+	last := func(edit func(*v1beta1.LoadTestStatus)) func(*v1beta1.LoadTestStatus) {
+		return func(s *v1beta1.LoadTestStatus) {
+			busy(s, "10", "100m")
+			busy(s, "1000", "500m")
+			setState(s, "1000", broken)
+			edit(s)
+		}
+	}
 	for name, tc := range map[string]struct {
 		edit func(*v1beta1.LoadTestStatus)
 		want string
@@ -33,35 +48,36 @@ func TestWhyOfALadder(t *testing.T) {
 			busy(s, "1000", "500m")
 			setState(s, "1000", broken)
 		}, "Kept up to 100 users; from there shop's CPU is at its limit of 500m."},
-		"the first was breached": {func(s *v1beta1.LoadTestStatus) {
-			busy(s, "10", "500m")
+		"the first was breached": {first(func(*v1beta1.StepLoad) {}), "Not kept at 10 users, where shop's CPU is at its limit of 500m."},
+		"the first is a ramp":    {first(func(l *v1beta1.StepLoad) { l.RampTo = ptr(v1beta1.NewDecimal("20")) }), "Not kept at step 10, where shop's CPU is at its limit of 500m."},
+		"the first is a rate":    {first(func(l *v1beta1.StepLoad) { l.Users, l.Rate = 0, ptr(v1beta1.NewDecimal("7.5")) }), "Not kept at 7.5/s, where shop's CPU is at its limit of 500m."},
+		"the first is one user":  {first(func(l *v1beta1.StepLoad) { l.Users = 1 }), "Not kept at 1 user, where shop's CPU is at its limit of 500m."},
+		"a lower rung ran later": {func(s *v1beta1.LoadTestStatus) {
+			s.Steps[4].Rung = s.Steps[0].Rung - 1
+			busy(s, "10", "400m")
+			busy(s, "1000", "500m")
 			setState(s, "10", broken)
-		}, "Not kept at 10 users, where shop's CPU is at its limit of 500m."},
+			setState(s, "1000", broken)
+		}, "Not kept at 1000 users, where shop's CPU is at its limit of 500m."},
 		"outstanding requests grew": {func(s *v1beta1.LoadTestStatus) {
 			busy(s, "100", "100m")
 			busy(s, "1000", "500m")
 			s.Steps[4].Result.Outstanding = &v1beta1.OutstandingResult{Trend: v1beta1.OutstandingGrowing, Growth: "1.0"}
 		}, "Kept up to 100 users; from there shop's CPU is at its limit of 500m."},
-		"one below is undecided": {func(s *v1beta1.LoadTestStatus) {
-			busy(s, "10", "100m")
-			busy(s, "1000", "500m")
-			setState(s, "100", inconclusive)
-			setState(s, "1000", broken)
-		}, "Kept up to 10 users; at 1000 users shop's CPU is at its limit of 500m."},
-		"it is undecided": {func(s *v1beta1.LoadTestStatus) {
-			busy(s, "1000", "500m")
-			setState(s, "1000", inconclusive)
-		}, ""},
-		"the target was changed in it": {func(s *v1beta1.LoadTestStatus) {
-			busy(s, "1000", "500m")
-			setState(s, "1000", broken)
+		"one below is undecided": {last(func(s *v1beta1.LoadTestStatus) { setState(s, "100", inconclusive) }), "Kept up to 10 users; at 1000 users shop's CPU is at its limit of 500m."},
+		"one below was cut":      {last(func(s *v1beta1.LoadTestStatus) { s.Steps[2].State = v1beta1.StepCut }), "Kept up to 10 users; at 1000 users shop's CPU is at its limit of 500m."},
+		"one below may have grown": {last(func(s *v1beta1.LoadTestStatus) {
+			s.Steps[2].Result.Outstanding = &v1beta1.OutstandingResult{Trend: v1beta1.OutstandingUncertain, Growth: "1.0", WithoutGenerator: "0.0"}
+		}), "Kept up to 10 users; at 1000 users shop's CPU is at its limit of 500m."},
+		"it was kept in another repetition": {last(func(s *v1beta1.LoadTestStatus) {
+			busy(s, "100", "500m")
+			s.Steps[2].Rung = s.Steps[4].Rung
+		}), "Kept up to 10 users; from there shop's CPU is at its limit of 500m."},
+		"it is undecided": {last(func(s *v1beta1.LoadTestStatus) { setState(s, "1000", inconclusive) }), ""},
+		"the target was changed in it": {last(func(s *v1beta1.LoadTestStatus) {
 			s.Steps[4].Environment.Changes = []v1beta1.EnvironmentChange{{Reason: v1beta1.TargetScaled, Spoils: v1beta1.SpoiledStep}}
-		}, ""},
-		"it is the control": {func(s *v1beta1.LoadTestStatus) {
-			busy(s, "1000", "500m")
-			setState(s, "1000", broken)
-			s.Steps[4].Side = v1beta1.SideControl
-		}, ""},
+		}), ""},
+		"it is the control": {last(func(s *v1beta1.LoadTestStatus) { s.Steps[4].Side = v1beta1.SideControl }), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := ladder(10, 100, 1000)

@@ -18,7 +18,7 @@ const maxWorst = 3
 // worst is a sentence on the requests to which a breach is due most, with a space before it;
 // empty: the threshold is about one request, or it is not known of which it is.
 func (s sample) worst(requests []v1beta1.RequestStatus) string {
-	if s.merged == nil || len(s.threshold.Journeys) > 0 || s.threshold.Max == nil {
+	if s.threshold.Max == nil {
 		return ""
 	}
 	var of []int
@@ -90,10 +90,7 @@ func commonest(r *measure.Request) string {
 
 // slowest names the request of which a time is the longest, if it is longer than that of all.
 func (s sample) slowest(requests []v1beta1.RequestStatus, of []int, from metric.Times) string {
-	all, ok := s.times()
-	if !ok {
-		return ""
-	}
+	all, _ := s.times() // they were judged
 	name, longest := "", from.Of(all)
 	for _, i := range of {
 		r, err := s.merged.Alone(i)

@@ -36,30 +36,40 @@ func TestBreachesNameTheWorstRequests(t *testing.T) {
 			answer(&r[2], measure.ClientError, 400, 1, ms)
 		}, "Failed: b 45 of 145 (401), c 45 of 145 (404)."},
 		"the most failures first, and the rest in a number": {atMost("failureRate", "1%"), func(r []measure.Request) {
-			for i := range r {
+			for i := range r[:4] {
 				answer(&r[i], measure.Timeout, 0, int64(i+1), time.Second)
 			}
-		}, "Failed: e 5 of 105 (timeout), d 4 of 104 (timeout), c 3 of 103 (timeout), and 2 more."},
+		}, "Failed: d 4 of 104 (timeout), c 3 of 103 (timeout), b 2 of 102 (timeout), and 1 more."},
 		"what most of them are": {atMost("failureRate", "1%"), func(r []measure.Request) {
 			answer(&r[0], measure.Reset, 0, 6, ms)
 			answer(&r[0], measure.ServerError, 503, 4, ms)
 			answer(&r[0], measure.ServerError, 500, 3, ms)
 			answer(&r[0], measure.Unfinished, 0, 9, 0)
 		}, "Failed: a 13 of 113 (503)."},
+		"the lowest code of equally many": {atMost("failureRate", "1%"), func(r []measure.Request) {
+			for code := range 6 {
+				answer(&r[0], measure.ServerError, 505-code, 2, ms)
+			}
+			answer(&r[0], measure.Timeout, 0, 12, ms)
+		}, "Failed: a 24 of 124 (500)."},
+		"one": {atMost("failureRate", "0%"), func(r []measure.Request) { answer(&r[0], measure.ServerError, 500, 1, ms) }, "Failed: a 1 of 101 (500)."},
 		"a status of gRPC": {atMost("failureRate", "1%"), func(r []measure.Request) {
 			answer(&r[3], measure.ServerError, 14, 9, ms)
 		}, "Failed: d 9 of 109 (UNAVAILABLE)."},
 		"denials that are expected are none": {atMost("failureRate", "1%"), func(r []measure.Request) {
 			answer(&r[0], measure.RateLimited, 429, 50, ms)
 			r[0].Expected += 50
+			answer(&r[0], measure.Timeout, 0, 5, ms)
 			answer(&r[1], measure.RateLimited, 429, 50, ms)
-		}, "Failed: b 50 of 150 (429)."},
+		}, "Failed: b 50 of 150 (429), a 5 of 155 (timeout)."},
 		"the requests that the threshold names": {filtered(atMost("failureRate", "1%"), []string{"a", "b"}, nil, nil), func(r []measure.Request) {
 			answer(&r[1], measure.Timeout, 0, 9, ms)
 			answer(&r[2], measure.Timeout, 0, 90, ms)
 		}, "Failed: b 9 of 109 (timeout)."},
 		"one request": {filtered(atMost("failureRate", "1%"), []string{"b"}, nil, nil), func(r []measure.Request) { answer(&r[1], measure.Timeout, 0, 9, ms) }, ""},
-		"the slowest": {atMost("p95", "1ms"), func(r []measure.Request) {
+		"the slowest of which there are enough": {atMost("p95", "1ms"), func(r []measure.Request) {
+			r[2], r[4] = measure.NewRequest(), measure.NewRequest()
+			answer(&r[2], measure.Success, 200, 5, time.Second)
 			answer(&r[3], measure.Success, 200, 300, 20*ms)
 			answer(&r[4], measure.Success, 200, 20, 40*ms)
 		}, "The slowest request is e, with 40.031ms."},

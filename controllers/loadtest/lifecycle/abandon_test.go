@@ -46,9 +46,10 @@ func TestAbandonedStatusShrinks(t *testing.T) {
 			t.Errorf("refused %d times: directive %+v, again after %v, events %v", refused, d.Directive, d.RequeueAfter, d.Events)
 		}
 		for kind, want := range map[string]string{
-			v1beta1.ConditionCarriedOut: "False StatusRefused: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
-			v1beta1.ConditionFinished:   "True Error: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
-			v1beta1.ConditionStalled:    "True Error: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
+			v1beta1.ConditionCarriedOut:    "False StatusRefused: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
+			v1beta1.ConditionFinished:      "True Error: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
+			v1beta1.ConditionThresholdsMet: "Unknown NotFinished: The run ended before it could be judged.",
+			v1beta1.ConditionStalled:       "True Error: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
 		} {
 			if diff := cmp.Diff(want, said(d.Status, kind)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", kind, diff)
@@ -59,7 +60,12 @@ func TestAbandonedStatusShrinks(t *testing.T) {
 
 // Steps that had not begun never do.
 func TestAbandonedStepsAreSkipped(t *testing.T) {
-	d := lifecycle.Abandon(limited(0), lifecycle.PassFailed("no", 0), lifecycle.Observed{}, began.Add(time.Hour))
+	lt := limited(0)
+	lt.Status.Internal.Auditing = &v1beta1.Auditing{}
+	d := lifecycle.Abandon(lt, lifecycle.PassFailed("no", 0), lifecycle.Observed{}, began.Add(time.Hour))
+	if done := d.Status.CompletionTime; d.Status.Internal.Auditing != nil || done == nil || !done.Time.Equal(began.Add(time.Hour)) {
+		t.Errorf("it is audited: %+v; completed: %v", d.Status.Internal.Auditing, done)
+	}
 	if d.Status.Steps[1].State != v1beta1.StepSkipped || d.Status.Verdict != v1beta1.VerdictError {
 		t.Errorf("the step is %s, the verdict %s; want Skipped, Error", d.Status.Steps[1].State, d.Status.Verdict)
 	}

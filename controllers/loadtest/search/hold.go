@@ -59,5 +59,5 @@ func keptBelow(load int64, probes []Probe) (greatest int64) {
 
 // back is the load that is a precision less.
 func (r Range) back(load int64) int64 {
-	return max(r.Min, min(load-1, round(float64(load)/(1+r.Precision))))
+	return max(r.Min, round(float64(load)/(1+r.Precision)))
 }

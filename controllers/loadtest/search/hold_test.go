@@ -54,6 +54,9 @@ func TestTheLoadThatWasFoundIsHeld(t *testing.T) {
 		"without a result at the last": {
 			limit(1000e6), outcomes("bubuu", all), "974.7b 928.2u 928.2b 884u 884u", search.Result{State: search.StillUnclear, Low: 800e6, High: 928.2e6},
 		},
+		"without a result, once, at the last": {
+			limit(1000e6), outcomes("bbbbu", all), "974.7b 928.2b 884b 841.9b 801.8u", search.Result{State: search.StillUnclear, Low: 800e6, High: 841.9e6},
+		},
 		"max is kept": {all, all, "100000k", search.Result{State: search.BeyondMax, Low: 100_000e6}},
 		"max is kept by the probes alone": {
 			all, limit(99_000e6), "100000b 95230k", search.Result{State: search.Found, Low: 95_230e6, High: 100_000e6},

@@ -125,7 +125,7 @@ func (r Range) decide(v *votes) (State, int64) {
 		return Searching, r.Min
 	case v.firstBreached == r.Min:
 		return r.decideMin(v)
-	case v.firstBreached == 0 && v.lastKept == r.Max && v.kept[r.Max] > 1:
+	case v.firstBreached == 0 && v.kept[r.Max] > 1:
 		return BeyondMax, 0
 	case v.doubtful() && !r.close(v.firstBreached, v.lastKept):
 		if load, ok := v.unsettled(); ok {
@@ -162,7 +162,7 @@ func (r Range) decideMin(v *votes) (State, int64) {
 // narrow divides the loads between the last that was kept and the first that was
 // breached; ok is false if they are close enough, or none is between them.
 func (r Range) narrow(v *votes) (load int64, ok bool) {
-	if v.doubtful() || r.close(v.lastKept, v.firstBreached) {
+	if r.close(v.lastKept, v.firstBreached) {
 		return 0, false
 	}
 	return inside(math.Sqrt(float64(v.lastKept)*float64(v.firstBreached)), v.lastKept, v.firstBreached)
@@ -229,11 +229,7 @@ func inside(x float64, low, high int64) (load int64, ok bool) {
 	if high-low < 2 {
 		return 0, false
 	}
-	load = round(x)
-	if load <= low || load >= high {
-		load = int64(x)
-	}
-	return min(max(load, low+1), high-1), true
+	return max(round(x), low+1), true
 }
 
 // round leaves four digits of a load, for people to read.

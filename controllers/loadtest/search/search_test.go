@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/search"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -59,10 +60,12 @@ func outcomes(script string, then func(int64) search.Outcome) func(int64) search
 }
 
 // story is a search as a person reads it, in requests per second.
-func story(probes []search.Probe) string {
+func story(probes []search.Probe) string { return storyIn(1e6, probes) }
+
+func storyIn(unit float64, probes []search.Probe) string {
 	var b strings.Builder
 	for _, p := range probes {
-		fmt.Fprintf(&b, "%v%s ", float64(p.Load)/1e6, map[search.Outcome]string{search.Kept: "k", search.Breached: "b", search.Unclear: "u"}[p.Outcome])
+		fmt.Fprintf(&b, "%v%s ", float64(p.Load)/unit, map[search.Outcome]string{search.Kept: "k", search.Breached: "b", search.Unclear: "u"}[p.Outcome])
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -202,6 +205,44 @@ func TestABreachThatComesOnce(t *testing.T) {
 				t.Fatalf("breach at probe %d, limit %v: %+v after %s", n+1, float64(truth)/1e6, result, story(probes))
 			}
 		}
+	}
+}
+
+// Searches of targets that answer by chance near their limit, seldom elsewhere, and sometimes say
+// nothing: each line has what was probed, and held, and the result.
+func TestSearchesOfUncertainTargets(t *testing.T) {
+	random, names := rand.New(rand.NewPCG(8, 8)), []string{"searching", "found", "beyond max", "below min", "unclear", "unsteady", "exhausted"}
+	var lines strings.Builder
+	for n := range 120 {
+		r, unit := rates, 1e6
+		r.Max, r.Precision, r.Holds = r.Min*int64(1+random.IntN(40))+3e6, []float64{0.02, 0.05, 0.1, 0.3}[random.IntN(4)], random.IntN(4)
+		if r.MaxProbes = 14 + random.IntN(11); n%5 == 0 {
+			unit, r.Min, r.Max = 1, 1+random.Int64N(4), 5+random.Int64N(60)
+		}
+		truth, noise, unclear := between(random, r.Min*9/10, r.Max*11/10), random.Float64()*0.6, random.Float64()/20
+		probes, result := []search.Probe(nil), r.Next(nil)
+		for result.State == search.Searching {
+			outcome, off := limit(truth)(result.Next), math.Abs(math.Log(float64(result.Next)/float64(truth)))
+			switch x := random.Float64(); {
+			case x < unclear:
+				outcome = search.Unclear
+			case x > 1-noise*math.Exp(-off/0.2)-noise/20:
+				outcome = search.Kept + search.Breached - outcome
+			}
+			probes = append(probes, search.Probe{Load: result.Next, Outcome: outcome, Hold: result.Hold})
+			result = r.Next(probes)
+		}
+		fmt.Fprintf(&lines, "%v to %v, by %v, with %d holds after %d probes: %s: %s from %v to %v\n", float64(r.Min)/unit, float64(r.Max)/unit,
+			r.Precision, r.Holds, r.MaxProbes, storyIn(unit, probes), names[result.State], float64(result.Low)/unit, float64(result.High)/unit)
+	}
+	golden.Check(t, "testdata/searches.txt", lines.String())
+}
+
+// However few the probes are, the next load is at most a million times as large.
+func TestTheLargestStep(t *testing.T) {
+	r := search.Range{Min: 100e6, Max: 1e15, Precision: 0.05, MaxProbes: 3}
+	if got := r.Next([]search.Probe{{Load: r.Min, Outcome: search.Kept}}); got.Next != 104_800_000e6 {
+		t.Errorf("%+v", got)
 	}
 }
 

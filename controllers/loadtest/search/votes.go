@@ -25,7 +25,7 @@ func (r Range) count(probes []Probe) *votes {
 	}
 	r.findDoubt(v)
 	v.findInterval()
-	if v.high == 0 && v.firstBreached != 0 && v.lastKept == r.Max {
+	if v.firstBreached != 0 && v.lastKept == r.Max {
 		v.high = r.Max // nothing above it can be probed
 	}
 	return v
@@ -39,7 +39,7 @@ func (r Range) findDoubt(v *votes) {
 		}
 	}
 	for load := range v.kept {
-		if !r.isOutlier(load, v.kept, v.breached, func(other int64) bool { return load == r.Max || other < load && !r.close(other, load) }) {
+		if !r.isOutlier(load, v.kept, v.breached, func(other int64) bool { return load == r.Max || !r.close(other, load) }) {
 			v.lastKept = max(v.lastKept, load)
 		}
 	}
