@@ -154,11 +154,11 @@ func (l *log) draft() (*Draft, error) {
 	if l.options.Timing == nil {
 		return d, nil
 	}
-	points, part := t.rates.points(l.options.Timing.Speed)
-	source := fmt.Sprintf("the log from %s on, averaged over %s", stamp(t.rates.begin()), text.Whole(part))
-	d.load, err = l.options.Timing.follow(points, float64(t.rates.total), source)
+	rates := t.rates.smooth(l.options.Timing.Speed)
+	source := fmt.Sprintf("the log from %s on, averaged over %s", stamp(t.rates.begin()), text.Whole(rates.part))
+	d.load, err = l.options.Timing.follow(rates.points, rates.noise, float64(t.rates.total), source)
 	if err != nil {
-		return nil, fmt.Errorf("the times are from %s (line %d) to %s (line %d): %w", stamp(t.rates.earliest), t.rates.earlyLine, stamp(t.rates.latest), t.rates.atLine, err)
+		return nil, fmt.Errorf("the times are from %s (line %d) to %s (line %d): %w", stamp(t.rates.earliest), t.rates.earlyLine, stamp(t.rates.latest), t.rates.latestLine, err)
 	}
 	return d, nil
 }

@@ -12,6 +12,8 @@ const (
 	// maxBelow is how many different segments are told apart below one path; of more, those
 	// that are less than a maxBelow-th of its requests become one.
 	maxBelow = 40
+	// rare is the number of requests below which one of those segments is not told apart in the end.
+	rare = 10
 	// maxDepth is how many segments of a path are told apart, and maxSegment their longest.
 	maxDepth, maxSegment = 12, 64
 	// maxNodes bounds the tree of paths: of more, the rarest are dropped.
@@ -88,7 +90,7 @@ func (p *patterns) child(n *node, key string) *node {
 	}
 	if !n.full && len(n.below) >= maxBelow {
 		n.full = true
-		p.gather(n)
+		p.gather(n, 0)
 	}
 	if n.full {
 		key = anyText
@@ -105,11 +107,11 @@ func (p *patterns) child(n *node, key string) *node {
 	return c
 }
 
-// gather makes {text} of the segments that are rare.
-func (p *patterns) gather(n *node) {
+// gather makes {text} of the segments that have too few of the requests, or fewer than the least.
+func (p *patterns) gather(n *node, least int64) {
 	for _, key := range slices.Sorted(maps.Keys(n.below)) {
 		c := n.below[key]
-		if key == anyText || c.count*maxBelow >= n.count {
+		if key == anyText || c.count*maxBelow >= n.count && c.count >= least {
 			continue
 		}
 		delete(n.below, key)
@@ -153,7 +155,7 @@ func (p *patterns) merge(into, from *node) {
 	}
 	if len(into.below) > maxBelow {
 		into.full = true
-		p.gather(into)
+		p.gather(into, 0)
 	}
 }
 
@@ -193,7 +195,7 @@ func (p *patterns) all() (list []pattern) {
 	var look func(n *node, path string)
 	look = func(n *node, path string) {
 		if n.full {
-			p.gather(n)
+			p.gather(n, rare)
 		}
 		for method, l := range n.leaves {
 			list = append(list, pattern{method, path, *l})
@@ -219,7 +221,7 @@ var (
 // masked is what a segment is in a pattern: itself, with a placeholder for each part that is a
 // number or an identifier.
 func masked(segment string) string {
-	if len(segment) > maxSegment {
+	if len(segment) > maxSegment || bearer.MatchString(segment) {
 		return anyText
 	}
 	if !strings.ContainsAny(segment, "0123456789") {

@@ -1,94 +1,96 @@
 package draft
 
 import (
+	"maps"
+	"math"
 	"slices"
 	"time"
 )
 
-// maxParts bounds the memory of a count: at first, a part is a second.
-const maxParts = 1 << 14
+// maxParts bounds the memory of a count: at first, a part is a second, which is enough for a
+// day without an empty second.
+const maxParts = 1 << 17
 
-// rateCount counts requests in equal parts of time, in any order. If there are too many parts,
-// two become one.
+// rateCount counts requests in equal parts of time, in any order. Empty parts take no memory. If
+// there are too many others, parts become twice as long.
 type rateCount struct {
 	total int64
-	// width is the length of a part, and first the number of widths from 1970 to the first part.
-	width, first int64 // seconds
-	parts        []int64
+	// width is the length of a part, in seconds, and parts the requests of each by its number of
+	// widths since 1970.
+	width int64
+	parts map[int64]int64
 	// earliest and latest are the first and the last time, with their lines.
-	earliest, latest  time.Time
-	earlyLine, atLine int64
+	earliest, latest      time.Time
+	earlyLine, latestLine int64
 }
 
 func (c *rateCount) add(at time.Time, line int64) {
-	second := at.Unix()
 	if c.total == 0 {
-		c.width, c.first = 1, second
-		c.earliest, c.latest, c.earlyLine, c.atLine = at, at, line, line
+		c.width, c.parts = 1, map[int64]int64{}
+		c.earliest, c.latest, c.earlyLine, c.latestLine = at, at, line, line
 	}
 	if at.Before(c.earliest) {
 		c.earliest, c.earlyLine = at, line
 	}
 	if at.After(c.latest) {
-		c.latest, c.atLine = at, line
+		c.latest, c.latestLine = at, line
 	}
 	c.total++
-	for max(second/c.width, c.first+int64(len(c.parts))-1)-min(second/c.width, c.first) >= maxParts {
-		c.widen()
-	}
-	i := second/c.width - c.first
-	if i < 0 {
-		c.parts = slices.Insert(c.parts, 0, make([]int64, -i)...)
-		c.first, i = c.first+i, 0
-	}
-	if missing := int(i) + 1 - len(c.parts); missing > 0 {
-		c.parts = append(c.parts, make([]int64, missing)...)
-	}
-	c.parts[i]++
-}
-
-func (c *rateCount) widen() {
-	var wide []int64
-	first := c.first / 2
-	for i, n := range c.parts {
-		at := (c.first+int64(i))/2 - first
-		if int(at) == len(wide) {
-			wide = append(wide, 0)
+	c.parts[c.part(at)]++
+	for len(c.parts) > maxParts {
+		c.width *= 2
+		wide := make(map[int64]int64, len(c.parts))
+		for i, n := range c.parts {
+			wide[i/2] += n
 		}
-		wide[at] += n
+		c.parts = wide
 	}
-	c.width, c.first, c.parts = 2*c.width, first, wide
 }
 
-// begin is when the first part begins, and length how long all of them take.
-func (c *rateCount) begin() time.Time { return time.Unix(c.first*c.width, 0).UTC() }
-func (c *rateCount) length() time.Duration {
-	return time.Duration(min(int64(len(c.parts))*c.width, 1<<33)) * time.Second
-}
+func (c *rateCount) part(at time.Time) int64 { return at.Unix() / c.width }
+
+// begin is when the first part begins, and whole the number of parts to the last, with those
+// that are empty.
+func (c *rateCount) begin() time.Time { return time.Unix(c.part(c.earliest)*c.width, 0).UTC() }
+func (c *rateCount) whole() int64     { return c.part(c.latest) - c.part(c.earliest) + 1 }
 
 // mean and peak are requests per second: of all, and of the part with the most.
-func (c *rateCount) mean() float64 { return float64(c.total) / c.length().Seconds() }
-func (c *rateCount) peak() float64 { return float64(slices.Max(c.parts)) / float64(c.width) }
+func (c *rateCount) mean() float64 { return float64(c.total) / float64(c.whole()*c.width) }
+func (c *rateCount) peak() float64 {
+	return float64(slices.Max(slices.Collect(maps.Values(c.parts)))) / float64(c.width)
+}
 
-// points are the rates, in so few parts that chance does not make them: with so many requests
-// in a part on average, its rate is off by a fifth, as a Poisson process is. The line through
-// the middles of the parts has as many requests as the parts have. It returns their length.
-func (c *rateCount) points(speed float64) ([]point, time.Duration) {
-	const enough, most = 25, 64
-	whole := int64(len(c.parts))
-	group := max(1, (whole+most-1)/most, whole*enough/max(c.total, 1), int64(2*speed)/c.width)
-	var list []point
-	for i := int64(0); i < whole; i += group {
-		size, sum := min(group, whole-i), int64(0)
-		for _, n := range c.parts[i : i+size] {
-			sum += n
-		}
-		p := point{at: (float64(i) + float64(size)/2) * float64(c.width), rate: float64(sum) / float64(size*c.width)}
-		if i == 0 {
-			list = append(list, point{rate: p.rate})
-		}
-		list = append(list, p)
+// smooth is a rate over time without what chance makes of it.
+type smooth struct {
+	points []point
+	// part is the length of the parts of which the points are means, and noise how far two of
+	// three of them are off by chance at most, if requests are independent: a Poisson process.
+	part  time.Duration
+	noise float64
+}
+
+// smooth are the rates in so few parts that each has enough requests on average, and is two
+// seconds long at that speed. The line through the middles of the parts has as many requests as the
+// parts have.
+func (c *rateCount) smooth(speed float64) smooth {
+	const enough, most = 100, 64
+	whole, first := c.whole(), c.part(c.earliest)
+	group := min(whole, max(1, (whole+most-1)/most, int64(float64(whole)*enough/float64(c.total)), int64(math.Ceil(2*speed/float64(c.width)))))
+	sums := make([]int64, (whole+group-1)/group)
+	for i, n := range c.parts {
+		sums[(i-first)/group] += n
 	}
-	list = append(list, point{at: float64(whole * c.width), rate: list[len(list)-1].rate})
-	return list, time.Duration(min(group, whole)*c.width) * time.Second
+	s := smooth{part: time.Duration(min(group*c.width, math.MaxInt64/int64(time.Second))) * time.Second}
+	for i, n := range sums {
+		begin := int64(i) * group
+		size := float64(min(group, whole-begin) * c.width)
+		p := point{at: float64(begin*c.width) + size/2, rate: float64(n) / size}
+		if i == 0 {
+			s.points = append(s.points, point{rate: p.rate})
+		}
+		s.points = append(s.points, p)
+		s.noise = max(s.noise, math.Sqrt(float64(n))/size)
+	}
+	s.points = append(s.points, point{at: float64(whole * c.width), rate: s.points[len(s.points)-1].rate})
+	return s
 }

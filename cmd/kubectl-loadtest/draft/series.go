@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/accesslog"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 const (
@@ -42,7 +43,7 @@ func ReadSeries(data []byte) (*Series, error) {
 	case err != nil:
 		return nil, err
 	case len(s.times) < 2:
-		return nil, fmt.Errorf("it has %d points, and two at least are needed", len(s.times))
+		return nil, fmt.Errorf("it has %s, and two at least are needed", text.Plural(int64(len(s.times)), "point"))
 	}
 	return s, nil
 }
@@ -50,12 +51,7 @@ func ReadSeries(data []byte) (*Series, error) {
 func (s *Series) readCSV(data []byte) error {
 	r := csv.NewReader(bytes.NewReader(data))
 	r.FieldsPerRecord, r.LazyQuotes, r.TrimLeadingSpace, r.Comment, r.ReuseRecord = -1, true, true, '#', true
-	first, _, _ := bytes.Cut(data, []byte("\n"))
-	for _, separator := range ";\t" {
-		if bytes.ContainsRune(first, separator) {
-			r.Comma = separator
-		}
-	}
+	r.Comma = separator(data)
 	for isFirst := true; ; isFirst = false {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -66,7 +62,7 @@ func (s *Series) readCSV(data []byte) error {
 		}
 		line, _ := r.FieldPos(0)
 		if len(record) != 2 {
-			return fmt.Errorf("line %d has %d columns: %w", line, len(record), errColumns)
+			return fmt.Errorf("line %d has %s: %w", line, text.Plural(int64(len(record)), "column"), errColumns)
 		}
 		if isFirst && isHeader(record) {
 			continue
@@ -77,11 +73,27 @@ func (s *Series) readCSV(data []byte) error {
 	}
 }
 
+// separator is what stands between the columns of the first line that is no comment.
+func separator(data []byte) rune {
+	for line := range bytes.Lines(data) {
+		switch {
+		case bytes.HasPrefix(line, []byte("#")) || len(bytes.TrimSpace(line)) == 0:
+			continue
+		case bytes.ContainsRune(line, ';'):
+			return ';'
+		case bytes.ContainsRune(line, '\t'):
+			return '\t'
+		}
+		return ','
+	}
+	return ','
+}
+
 // isHeader says whether a line has names: neither is a time or a number.
 func isHeader(record []string) bool {
-	for _, text := range record {
-		_, err := accesslog.ParseTime(strings.TrimSpace(text))
-		if _, notNumber := strconv.ParseFloat(strings.TrimSpace(text), 64); err == nil || notNumber == nil {
+	for _, value := range record {
+		_, err := accesslog.ParseTime(strings.TrimSpace(value))
+		if _, notNumber := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil || notNumber == nil {
 			return false
 		}
 	}
@@ -165,10 +177,10 @@ func (d *Draft) Follow(s *Series, t Timing) error {
 		points = append(points, point{at: at.Sub(begin).Seconds(), rate: s.rates[i]})
 	}
 	if len(points) < 2 {
-		return fmt.Errorf("--window has %d points of the series, from %s to %s; two at least are needed",
-			len(points), stamp(s.times[0]), stamp(s.times[len(s.times)-1]))
+		return fmt.Errorf("--window has %s of the series, from %s to %s; two at least are needed",
+			text.Plural(int64(len(points)), "point"), stamp(s.times[0]), stamp(s.times[len(s.times)-1]))
 	}
-	l, err := t.follow(points, 0, "the series from "+stamp(begin)+" on")
+	l, err := t.follow(points, 0, 0, "the series from "+stamp(begin)+" on")
 	if err != nil {
 		return err
 	}

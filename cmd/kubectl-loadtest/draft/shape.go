@@ -16,7 +16,8 @@ const (
 	// maxSteps bounds the steps of a load that follows something. The API has 64; fewer can
 	// be read and changed by a person.
 	maxSteps = 32
-	// tolerance is the deviation, as a part of the highest rate, from which on steps are added.
+	// tolerance is the deviation, as a part of the highest rate, from which on steps are added,
+	// unless chance makes more of it.
 	tolerance = 0.02
 	// shortest is the shortest step: steps are half a second apart.
 	shortest = 1.0 // second
@@ -56,9 +57,9 @@ type load struct {
 }
 
 // follow makes steps of rates between which the rate changes linearly. The points have
-// ascending times, from 0. If whole is above 0, it is the number of requests that the points
+// ascending times, from 0, and are off by the noise. If whole is above 0, it is the number of requests that the points
 // stand for, which the steps keep.
-func (t Timing) follow(points []point, whole float64, source string) (*load, error) {
+func (t Timing) follow(points []point, noise, whole float64, source string) (*load, error) {
 	changed := make([]point, len(points))
 	peak := 0.0
 	for i, p := range points {
@@ -75,7 +76,7 @@ func (t Timing) follow(points []point, whole float64, source string) (*load, err
 	case peak > maxRate:
 		return nil, fmt.Errorf("the highest rate would be %.0f/s, and a step has at most %d/s: lower --scale or --speed", peak, maxRate)
 	}
-	kept := simplify(changed, peak*tolerance)
+	kept := simplify(changed, max(peak*tolerance, noise*t.Speed*t.Scale))
 	if due := area(kept); whole > 0 && due > 0 {
 		for i := range kept {
 			kept[i].rate = min(kept[i].rate*whole*t.Scale/due, maxRate)
@@ -85,12 +86,12 @@ func (t Timing) follow(points []point, whole float64, source string) (*load, err
 	if l.due() < 1 {
 		return nil, fmt.Errorf("less than one request would be sent in %s: raise --scale or --speed", text.Whole(time.Duration(length*1e9).Round(time.Second)))
 	}
-	l.about = fmt.Sprintf("The rates of %s, in %s", source, text.Plural(int64(len(l.steps)), "step"))
-	if off := deviation(changed, kept); peak > 0 {
-		l.about += fmt.Sprintf(" that deviate from it by at most %s/s, %.1f%% of the highest rate", decimal(off), 100*off/peak)
+	l.about = fmt.Sprintf("The rates of %s:\n%.0f requests in %s, in %s with half a second between them", source,
+		l.due(), text.Whole(time.Duration(length*1e9).Round(time.Second)), text.Plural(int64(len(l.steps)), "step"))
+	if off := deviation(changed, kept); off > peak*1e-6 {
+		l.about += fmt.Sprintf(".\nThey are off by at most %s/s, %.1f%% of the highest rate", decimal(off), 100*off/peak)
 	}
-	l.about += fmt.Sprintf(":\n%.0f requests in %s, and half a second between steps. A step is named by the time after the\nbeginning. With arrivals: Poisson, its requests come as those of independent users do.",
-		l.due(), text.Whole(time.Duration(length*1e9).Round(time.Second)))
+	l.about += ". A step is named by the time after\nthe beginning. With arrivals: Poisson, its requests come as those of independent users do."
 	return l, nil
 }
 
@@ -171,7 +172,9 @@ func steps(points []point) []step {
 		a, b := points[i], points[i+1]
 		s := step{begin: whole(a.at), length: whole(b.at) - whole(a.at)}
 		if (a.rate+b.rate)/2*s.length.Seconds() >= 1 {
-			s.from, s.to = max(a.rate, minRate), max(b.rate, minRate)
+			// A ramp in the API begins and ends above 0.
+			least := max(minRate, max(a.rate, b.rate)/10_000)
+			s.from, s.to = max(a.rate, least), max(b.rate, least)
 		}
 		list = append(list, s)
 	}
