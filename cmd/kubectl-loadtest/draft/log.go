@@ -15,7 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
-// maxHosts is how many hosts of a log are told apart.
+// maxHosts is how many hosts of a log are told apart at once.
 const maxHosts = 16
 
 // LogOptions say what of an access log becomes a draft.
@@ -35,16 +35,19 @@ type log struct {
 	options LogOptions
 	counts  accesslog.Counts
 	hosts   map[string]*traffic
-	// others are the requests to hosts that are not told apart, or not wanted, and outside
-	// those that are not in the window.
+	// others are the requests to hosts that are not the target, and outside those that are not in
+	// the window.
 	others, outside int64
 }
 
 // traffic is what came for one host.
 type traffic struct {
 	scheme, host string
-	rates        rateCount
-	patterns     patterns
+	// line is that of the last request, and before the rank of the host in whose place this came.
+	line     int64
+	before   int64
+	rates    rateCount
+	patterns patterns
 	// unsafe counts requests that are not taken, by method.
 	unsafe map[string]int64
 }
@@ -55,6 +58,9 @@ func (t *traffic) total() (sum int64) {
 	}
 	return sum + t.rates.total
 }
+
+// rank is at least the number of requests.
+func (t *traffic) rank() int64 { return t.before + t.total() }
 
 // FromLog reads an access log: the mix of its requests by method and pattern of the path, and
 // their rates over time. The draft's Account says what was read.
@@ -83,16 +89,16 @@ func (l *log) add(e *accesslog.Entry) {
 		l.outside++
 		return
 	}
+	if l.options.Host != "" && !strings.EqualFold(l.options.Host, e.Host) {
+		l.others++
+		return
+	}
 	t := l.hosts[e.Host]
 	if t == nil {
-		if l.options.Host != "" && !strings.EqualFold(l.options.Host, e.Host) || len(l.hosts) == maxHosts {
-			l.others++
-			return
-		}
-		t = &traffic{scheme: e.Scheme, host: e.Host, unsafe: map[string]int64{}}
+		t = &traffic{host: e.Host, unsafe: map[string]int64{}, before: l.makeRoom()}
 		l.hosts[e.Host] = t
 	}
-	t.scheme = cmp.Or(t.scheme, e.Scheme)
+	t.scheme, t.line = cmp.Or(t.scheme, e.Scheme), e.Line
 	if !slices.Contains(l.options.Methods, e.Method) {
 		method := e.Method
 		if !slices.Contains(methods, method) {
@@ -103,6 +109,22 @@ func (l *log) add(e *accesslog.Entry) {
 	}
 	t.rates.add(e.Time, e.Line)
 	t.patterns.add(e.Method, e.Path, e.Status)
+}
+
+// makeRoom drops the host of the lowest rank if there are as many as may be, and returns that
+// rank, from which the next host begins: so a host with more than a maxHosts-th of all requests
+// stays, whatever hosts others make up (Metwally, Agrawal and El Abbadi's Space-Saving). Of
+// several, it is the one that was asked the longest ago.
+func (l *log) makeRoom() int64 {
+	if len(l.hosts) < maxHosts {
+		return 0
+	}
+	least := slices.MinFunc(slices.Collect(maps.Values(l.hosts)), func(a, b *traffic) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.line, b.line))
+	})
+	l.others += least.total()
+	delete(l.hosts, least.host)
+	return least.rank()
 }
 
 // target is the host with the most requests that can be sent.
@@ -212,6 +234,9 @@ func (l *log) remarks(t *traffic, found int, kept []pattern) (list []string) {
 	if l.counts.NotParsed > 0 {
 		list = append(list, fmt.Sprintf("Not parsed: %d of %d lines.", l.counts.NotParsed, l.counts.Lines))
 	}
+	if t.host != "" && t.scheme == "" {
+		list = append(list, "The log does not say whether the target is asked by http or by https: http is a guess.")
+	}
 	return append(list, "A log has no headers and no bodies: add what the target needs, such as a login, to target.headers.",
 		"Paths and queries are those of real people: look for names and credentials in them. Rows of data,",
 		"see spec.data, send others than the examples.")
@@ -263,7 +288,7 @@ func (l *log) account(t *traffic, all []pattern) []string {
 		lines = append(lines, fmt.Sprintf("Left out: %s outside of --window.", text.Plural(l.outside, "request")))
 	}
 	if l.counts.Backwards > 0 {
-		lines = append(lines, fmt.Sprintf("%s out of order, by at most %s; the order does not matter here.", text.Plural(l.counts.Backwards, "time"), text.Short(min(l.counts.Furthest, 1<<33*time.Second))))
+		lines = append(lines, fmt.Sprintf("%s out of order, by at most %s; the order does not matter here.", text.Plural(l.counts.Backwards, "time"), text.Whole(l.counts.Furthest.Round(time.Millisecond))))
 	}
 	lines = append(lines,
 		fmt.Sprintf("From %s to %s: %s requests/s on average, at most %s/s within %s.", stamp(t.rates.earliest), stamp(t.rates.latest),

@@ -41,8 +41,8 @@ func TestFromLog(t *testing.T) {
 
 var noon = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 
-func logged(after time.Duration, method, path string, status int) string {
-	return fmt.Sprintf("a - - [%s] \"%s %s HTTP/1.1\" %d 1\n", noon.Add(after).Format("02/Jan/2006:15:04:05 -0700"), method, path, status)
+func logged(after time.Duration, method, path string) string {
+	return fmt.Sprintf("a - - [%s] \"%s %s HTTP/1.1\" 200 1\n", noon.Add(after).Format("02/Jan/2006:15:04:05 -0700"), method, path)
 }
 
 // due is how many requests the steps of a manifest send.
@@ -72,10 +72,10 @@ func TestStepsOfALogHaveItsRequestsAndItsTime(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
 	var log strings.Builder
 	const requests = 20_000
-	log.WriteString(logged(0, "GET", "/", 200) + logged(3599*time.Second, "GET", "/", 200))
+	log.WriteString(logged(0, "GET", "/") + logged(3599*time.Second, "GET", "/"))
 	for range requests - 2 {
 		at := time.Duration(random.Float64()*random.Float64()*3599) * time.Second
-		log.WriteString(logged(at, "GET", "/", 200))
+		log.WriteString(logged(at, "GET", "/"))
 	}
 	for name, tt := range map[string]struct {
 		timing draft.Timing
@@ -118,7 +118,7 @@ func TestPatternsOfALog(t *testing.T) {
 		"deep":           {strings.Repeat("/a", 50), "GET " + strings.Repeat("/a", 12) + "/{rest}"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := draft.FromLog(strings.NewReader(logged(0, "GET", tt.path, 200)), options())
+			d, err := draft.FromLog(strings.NewReader(logged(0, "GET", tt.path)), options())
 			must.Succeed(t, err)
 			if got := d.Requests[0].Name; got != tt.want || d.Requests[0].Path != tt.path {
 				t.Errorf("%s is %s, want %s", d.Requests[0].Path, got, tt.want)
@@ -133,9 +133,9 @@ func TestSegmentsThatAreVeryManyBecomeOne(t *testing.T) {
 	var log strings.Builder
 	for i := range 3000 {
 		slug := strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprint(i))
-		log.WriteString(logged(0, "GET", "/blog/"+slug+"/comments", 200))
+		log.WriteString(logged(0, "GET", "/blog/"+slug+"/comments"))
 		if i%3 == 0 {
-			log.WriteString(logged(0, "GET", "/blog/new/comments", 200))
+			log.WriteString(logged(0, "GET", "/blog/new/comments"))
 		}
 	}
 	d, err := draft.FromLog(strings.NewReader(log.String()), options())
@@ -207,6 +207,27 @@ func TestAHostileLogTakesBoundedMemory(t *testing.T) {
 	}
 }
 
+// Hosts that somebody made up do not hide the one that is asked.
+func TestTheHostIsFoundBehindOthers(t *testing.T) {
+	var log strings.Builder
+	line := func(host string) {
+		fmt.Fprintf(&log, "{\"time\":%d,\"method\":\"GET\",\"path\":\"/\",\"host\":%q}\n", noon.Unix(), host)
+	}
+	for i := range 100 {
+		line(fmt.Sprintf("made-up-%d", i))
+		line(fmt.Sprintf("made-up-%d", i))
+	}
+	for i := range 40 {
+		line("shop")
+		line(fmt.Sprintf("made-up-too-%d", i))
+	}
+	d, err := draft.FromLog(strings.NewReader(log.String()), options())
+	_, manifest := accepted(t, d, err)
+	if d.Origin != "http://shop" || !strings.Contains(manifest, "Left out: 240 requests for other hosts") || !strings.Contains(manifest, "http is a guess") {
+		t.Errorf("the target is %s:\n%s", d.Origin, manifest)
+	}
+}
+
 func TestFromLogChooses(t *testing.T) {
 	line := func(host, method string, after int) string {
 		return fmt.Sprintf("{\"time\":%d,\"method\":%q,\"path\":\"/%s\",\"host\":%q}\n", noon.Unix()+int64(after), method, strings.ToLower(method), host)
@@ -244,14 +265,14 @@ func TestFromLogRefuses(t *testing.T) {
 	}{
 		"an empty log":        {"", nil, "none of 0 lines is a request"},
 		"no log":              {"a\nb\n", nil, "none of 2 lines is a request: line 1: the line is none of a format that is known"},
-		"no host":             {logged(0, "GET", "/", 200), func(o *draft.LogOptions) { o.Host = "shop" }, "no request is for host shop; --log-host must be written as in the log"},
-		"no window":           {logged(0, "GET", "/", 200), func(o *draft.LogOptions) { o.Timing.From = noon.Add(1) }, "no request is within --window"},
-		"no method":           {logged(0, "PUT", "/", 200), nil, "no request has method GET or HEAD (PUT 1): --log-methods names others"},
-		"a year":              {logged(0, "GET", "/", 200) + logged(9000*time.Hour, "GET", "/", 200), nil, "to 2027-12-08T12:00:00Z (line 2): it would take 9000h0m1s, and a LoadTest takes at most 24h by default: choose a part with --window"},
-		"half a second":       {logged(0, "GET", "/", 200), func(o *draft.LogOptions) { o.Timing.Speed = 2 }, "it would take 500ms, and a step takes a second at least"},
-		"too few":             {logged(0, "GET", "/", 200), func(o *draft.LogOptions) { o.Timing.Scale = 0.1 }, "less than one request would be sent in 1s: raise --scale"},
-		"too many":            {logged(0, "GET", "/", 200), func(o *draft.LogOptions) { o.Timing.Scale = 1e12 }, "the highest rate would be 1000000000000/s, and a step has at most 999999999/s"},
-		"paths without end":   {logged(0, "GET", "/"+strings.Repeat("a", 3000), 200), nil, "no path has at most 2048 bytes"},
+		"no host":             {logged(0, "GET", "/"), func(o *draft.LogOptions) { o.Host = "shop" }, "no request is for host shop; --log-host must be written as in the log"},
+		"no window":           {logged(0, "GET", "/"), func(o *draft.LogOptions) { o.Timing.From = noon.Add(1) }, "no request is within --window"},
+		"no method":           {logged(0, "PUT", "/"), nil, "no request has method GET or HEAD (PUT 1): --log-methods names others"},
+		"a year":              {logged(0, "GET", "/") + logged(9000*time.Hour, "GET", "/"), nil, "to 2027-12-08T12:00:00Z (line 2): it would take 9000h0m1s, and a LoadTest takes at most 24h by default: choose a part with --window"},
+		"half a second":       {logged(0, "GET", "/"), func(o *draft.LogOptions) { o.Timing.Speed = 2 }, "it would take 500ms, and a step takes a second at least"},
+		"too few":             {logged(0, "GET", "/"), func(o *draft.LogOptions) { o.Timing.Scale = 0.1 }, "less than one request would be sent in 1s: raise --scale"},
+		"too many":            {logged(0, "GET", "/"), func(o *draft.LogOptions) { o.Timing.Scale = 1e12 }, "the highest rate would be 1000000000000/s, and a step has at most 999999999/s"},
+		"paths without end":   {logged(0, "GET", "/"+strings.Repeat("a", 3000)), nil, "no path has at most 2048 bytes"},
 		"half of a gzip file": {"\x1f\x8b\x08", nil, "decompress: unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -292,7 +313,7 @@ func FuzzFromLog(f *testing.F) {
 
 func BenchmarkFromLog(b *testing.B) {
 	line := func(i int) string {
-		return logged(time.Duration(i/100)*time.Second, "GET", fmt.Sprintf("/api/items/%d", i), 200)
+		return logged(time.Duration(i/100)*time.Second, "GET", fmt.Sprintf("/api/items/%d", i))
 	}
 	_, err := draft.FromLog(&generated{line: line, left: b.N + 1}, options())
 	must.Succeed(b, err)

@@ -143,7 +143,7 @@ func (s *Series) readPrometheus(data []byte) error {
 			return fmt.Errorf("it is not an answer of Prometheus to a range query (/api/v1/query_range): %w", err)
 		}
 		if answer.Error != "" {
-			return fmt.Errorf("Prometheus answered with an error: %s", oneLine(short(answer.Error)))
+			return fmt.Errorf("the answer of Prometheus is an error: %s", oneLine(short(answer.Error)))
 		}
 		list = answer.Data.Result
 	}

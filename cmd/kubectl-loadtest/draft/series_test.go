@@ -56,7 +56,7 @@ func TestReadSeriesRefuses(t *testing.T) {
 		"swapped seconds":   {"10,0\n20,60\n15,120\n", "line 3: the time 15 is not after the one before"},
 		"twice":             {"0,1\n0,2\n", "line 2: the time 0 is not after the one before"},
 		"two series":        {`[{"values":[]},{"values":[]}]`, "it has 2 series, and one is needed: ask for a sum"},
-		"an error":          {`{"status":"error","error":"bad query"}`, "Prometheus answered with an error: bad query"},
+		"an error":          {`{"status":"error","error":"bad query"}`, "the answer of Prometheus is an error: bad query"},
 		"an instant":        {`{"status":"success","data":{"resultType":"vector","result":[{"value":[1,"2"]}]}}`, "it has 0 points"},
 		"other JSON":        {`{"data":[]}`, "not an answer of Prometheus to a range query"},
 		"another array":     {`[1]`, "not what promtool query range -o json prints"},
