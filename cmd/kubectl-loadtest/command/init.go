@@ -19,6 +19,8 @@ import (
 type initOptions struct {
 	from          map[string]*string
 	grpc          grpcOptions
+	log           logOptions
+	load          loadOptions
 	name, service string
 	schedule      string
 }
@@ -37,13 +39,23 @@ var sources = map[string]struct {
 func (c *config) init() *cobra.Command {
 	o := initOptions{from: map[string]*string{}}
 	command := &cobra.Command{
-		Use:   "init curl URL... | init --from-curl|--from-openapi|--from-har|--from-vegeta FILE | init --from-grpc HOST:PORT",
-		Short: "Write a first LoadTest from a curl command, an OpenAPI document, a HAR file, vegeta's targets or a server of gRPC",
+		Use:   "init curl URL... | init --from-curl|--from-openapi|--from-har|--from-vegeta|--from-log FILE | init --from-grpc HOST:PORT | init --from-series FILE",
+		Short: "Write a first LoadTest from a curl command, an OpenAPI document, a HAR file, vegeta's targets, an access log or a server of gRPC",
 		Long: "Write a LoadTest, with comments, to the standard output. Its load is small; read it,\n" +
 			"change it, and look at what it would do with plan. With --schedule it is the template of\n" +
 			"a LoadTestSchedule.\n\n" +
 			"With --from-grpc, init asks the reflection of a gRPC server for its services; the server must\n" +
 			"offer reflection. Each method becomes a request, with a message made up from its type.\n\n" +
+			"With --from-log, the traffic mix is that of an access log, by method and pattern of the path\n" +
+			"(numbers, identifiers and texts that differ are one pattern, sent with one example), and\n" +
+			"the steps have its rates. Formats are recognized line by line, gzip too: common and combined\n" +
+			"of Apache and Nginx, Envoy and Istio, AWS application load balancers, and JSON of Envoy, Google\n" +
+			"Cloud, Caddy, Traefik and Nginx; --log-fields names the fields of another JSON. Only GET and\n" +
+			"HEAD are taken, unless --log-methods says that others are safe to repeat. What was read, what\n" +
+			"could not be parsed and what is left out is printed on the standard error.\n\n" +
+			"With --from-series, the steps follow rates over time: lines of TIME,RATE, or what Prometheus\n" +
+			"answers a range query with. It goes with each of the other sources, or alone with --service.\n" +
+			"--window, --speed and --scale choose a part of the time, and change it.\n\n" +
 			"Credentials in headers (Authorization, Cookie, X-Api-Key and the like) are not written:\n" +
 			"the LoadTest names a Secret, and a comment says how to create it. Those in query strings\n" +
 			"are left out. Check bodies for others yourself.",
@@ -53,6 +65,11 @@ func (c *config) init() *cobra.Command {
 			"  kubectl loadtest init --from-openapi openapi.yaml --service shop:http > shop.yaml\n" +
 			"  kubectl loadtest init --from-har session.har > session.yaml\n" +
 			"  kubectl loadtest init --from-vegeta targets.txt --name replay > replay.yaml\n" +
+			"  kubectl loadtest init --from-log access.log.gz --service shop:80 > mix.yaml\n" +
+			"  kubectl logs -n ingress deploy/controller | kubectl loadtest init --from-log - --log-host shop.example.com > mix.yaml\n" +
+			"  kubectl loadtest init --from-log day.log --window 2026-11-28T18:00:00Z/2026-11-28T20:00:00Z --speed 2 > evening.yaml\n" +
+			"  kubectl loadtest init --from-log lb.json --log-fields time=at,method=verb,path=url,status=code > mix.yaml\n" +
+			"  kubectl loadtest init --from-har session.har --from-series rates.csv --speed 24 --scale 1/24 > day-in-an-hour.yaml\n" +
 			"  kubectl loadtest init --from-grpc localhost:9090 --service shop:9090 > calls.yaml   # after kubectl port-forward\n" +
 			"  kubectl loadtest init --from-grpc https://shop.example.com --grpc-service shop.v1.Cart --header \"Authorization: Bearer $TOKEN\" > cart.yaml\n" +
 			"  kubectl loadtest init curl http://shop/ --service shop:80 --schedule '30 2 * * *' > nightly.yaml",
@@ -64,6 +81,8 @@ func (c *config) init() *cobra.Command {
 		o.from[name] = flags.String(name, "", source.about+"; - is the standard input")
 	}
 	o.grpc.bind(flags)
+	o.log.bind(flags)
+	o.load.bind(flags)
 	o.bind(flags)
 	command.AddCommand(c.initCurl())
 	return command
@@ -85,26 +104,54 @@ func (c *config) runInit(ctx context.Context, o *initOptions) error {
 	if o.grpc.address != "" {
 		given = append(given, fromGRPC)
 	}
-	if len(given) != 1 {
-		return fmt.Errorf("give one of --from-curl, --from-openapi, --from-har, --from-vegeta and --from-grpc, or init curl URL; %d given", len(given))
+	if o.log.file != "" {
+		given = append(given, fromLog)
 	}
-	if err := o.grpc.check(); err != nil {
+	if len(given) == 0 && o.load.series != "" {
+		given = append(given, fromSeries)
+	}
+	if len(given) != 1 {
+		return fmt.Errorf("give one of --from-curl, --from-openapi, --from-har, --from-vegeta, --from-log, --from-grpc and --from-series, or init curl URL; %d given", len(given))
+	}
+	if err := o.check(given[0]); err != nil {
 		return err
 	}
-	var source string
-	var d *draft.Draft
-	var err error
-	if given[0] == fromGRPC {
-		source = o.grpc.address
-		d, err = o.grpc.draft(ctx)
-	} else {
-		source = *o.from[given[0]]
-		d, err = readDraft(source, c.streams.In, sources[given[0]].read)
-	}
+	d, source, err := c.draftFrom(ctx, o, given[0])
 	if err != nil {
 		return fmt.Errorf("--%s %s: %w", given[0], source, err)
 	}
 	return c.writeDraft(d, o)
+}
+
+// check refuses flags that have no meaning together.
+func (o *initOptions) check(from string) error {
+	if err := o.grpc.check(); err != nil {
+		return err
+	}
+	if err := o.log.check(); err != nil {
+		return err
+	}
+	if file := o.from[from]; o.load.series == "-" && (file != nil && *file == "-" || o.log.file == "-") {
+		return fmt.Errorf("--%s and --from-series cannot both be the standard input", from)
+	}
+	return o.load.check(from == fromLog)
+}
+
+// draftFrom reads one source.
+func (c *config) draftFrom(ctx context.Context, o *initOptions, from string) (d *draft.Draft, source string, err error) {
+	switch from {
+	case fromGRPC:
+		d, err = o.grpc.draft(ctx)
+		return d, o.grpc.address, err
+	case fromLog:
+		d, err = c.draftFromLog(o)
+		return d, o.log.file, err
+	case fromSeries:
+		return draft.FromSeries(), "", nil
+	}
+	source = *o.from[from]
+	d, err = readDraft(source, c.streams.In, sources[from].read)
+	return d, source, err
 }
 
 func readDraft(file string, stdin io.Reader, read func([]byte) (*draft.Draft, error)) (*draft.Draft, error) {
@@ -129,7 +176,7 @@ func readAll(file string, stdin io.Reader) ([]byte, error) {
 // initCurl takes curl's own flags after it, and ours.
 func (c *config) initCurl() *cobra.Command {
 	return &cobra.Command{
-		Use:                "curl URL [-H HEADER] [-d DATA] [CURL'S FLAGS] [--name NAME] [--service NAME:PORT] [--schedule CRON]",
+		Use:                "curl URL [-H HEADER] [-d DATA] [CURL'S FLAGS] [--name NAME] [--service NAME:PORT] [--schedule CRON] [--from-series FILE]",
 		Short:              "Write a first LoadTest from the arguments of a curl command",
 		Example:            "  kubectl loadtest init curl https://shop.example.com/api/cart -H 'Accept: application/json'",
 		DisableFlagParsing: true,
@@ -140,6 +187,9 @@ func (c *config) initCurl() *cobra.Command {
 			var o initOptions
 			rest, err := o.takeOwn(args)
 			if err != nil {
+				return err
+			}
+			if err := o.load.check(false); err != nil {
 				return err
 			}
 			d, err := draft.FromCurl(rest)
@@ -153,7 +203,8 @@ func (c *config) initCurl() *cobra.Command {
 
 // takeOwn takes our flags out of the arguments of curl, which has none of these names.
 func (o *initOptions) takeOwn(args []string) (rest []string, err error) {
-	own := map[string]*string{"--name": &o.name, "--service": &o.service, "--schedule": &o.schedule}
+	own := map[string]*string{"--name": &o.name, "--service": &o.service, "--schedule": &o.schedule,
+		"--" + fromSeries: &o.load.series, "--window": &o.load.window, "--speed": &o.load.speed, "--scale": &o.load.scale}
 	for i := 0; i < len(args); i++ {
 		name, value, given := strings.Cut(args[i], "=")
 		into := own[name]
@@ -174,9 +225,15 @@ func (o *initOptions) takeOwn(args []string) (rest []string, err error) {
 
 func (c *config) writeDraft(d *draft.Draft, o *initOptions) error {
 	d.Name, d.Service, d.Schedule = o.name, o.service, o.schedule
+	if err := o.load.follow(d, c.streams.In); err != nil {
+		return err
+	}
 	data, err := d.Manifest()
 	if err != nil {
 		return err
+	}
+	for _, line := range d.Account {
+		_, _ = fmt.Fprintln(c.streams.Err, line)
 	}
 	if _, err := c.streams.Out.Write(data); err != nil {
 		return fmt.Errorf("write the LoadTest: %w", err)

@@ -1,6 +1,10 @@
 package command_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -23,6 +27,11 @@ func TestInitWritesWhatTheAPITakes(t *testing.T) {
 		"openapi":      {"--from-openapi", examples + "openapi.yaml", "--service=shop"},
 		"har":          {"--from-har", examples + "session.har"},
 		"vegeta, JSON": {"--from-vegeta", examples + "targets.jsonl", "--name", "replay"},
+		"log":          {"--from-log", examples + "access.log", "--service", "shop:80", "--window", "2026-11-28T10:01:00Z/", "--speed", "2", "--scale", "1/3"},
+		"series alone": {"--from-series", examples + "series.csv", "--service", "shop:80"},
+		"HAR, series":  {"--from-har", examples + "session.har", "--from-series", examples + "series.csv", "--scale=2"},
+		"log, series":  {"--from-log", examples + "access.log", "--from-series", examples + "series.csv", "--service", "shop:80"},
+		"curl, series": {"curl", "http://shop/", "--from-series", examples + "series.csv", "--speed=1.5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			written := alone(t.Context(), t, append([]string{"init"}, args...)...)
@@ -36,6 +45,22 @@ func TestInitWritesWhatTheAPITakes(t *testing.T) {
 				t.Errorf("the API server: %s", out)
 			}
 		})
+	}
+}
+
+// What was read of a log is told beside the manifest, and holds no credential.
+func TestInitTellsWhatItReadOfALog(t *testing.T) {
+	log, err := os.ReadFile("../draft/testdata/access.log")
+	must.Succeed(t, err)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err = z.Write(log)
+	must.Succeed(t, errors.Join(err, z.Close()))
+	got := withInput(t, packed.String(), "init", "--from-log", "-", "--service", "shop:80", "--log-methods", "get,post")
+	contains(t, "the account", got.err, "Read 1402 lines: 1400 requests, and 2 not parsed.", "line 6: the line is none of a format", "HEAD 21", "at most 4/s within 1s", "GET /api/items/{number}")
+	contains(t, "the manifest", got.out, "name: POST /api/orders")
+	if strings.Contains(got.err+got.out, "s3cr3t") || got.code != 0 {
+		t.Errorf("exit code %d:\n%s\n%s", got.code, got.err, got.out)
 	}
 }
 
@@ -66,7 +91,7 @@ func TestInitRefuses(t *testing.T) {
 		args  []string
 		want  string
 	}{
-		"nothing":           {"", nil, "give one of --from-curl, --from-openapi, --from-har, --from-vegeta and --from-grpc, or init curl URL; 0 given"},
+		"nothing":           {"", nil, "give one of --from-curl, --from-openapi, --from-har, --from-vegeta, --from-log, --from-grpc and --from-series, or init curl URL; 0 given"},
 		"two sources":       {"", []string{"--from-curl", "-", "--from-har", "-"}, "2 given"},
 		"a missing file":    {"", []string{"--from-har", "/does/not/exist"}, "--from-har /does/not/exist: no such file"},
 		"no curl":           {"wget http://a/", []string{"--from-curl", "-"}, "--from-curl -: the text does not begin with curl"},
@@ -74,6 +99,24 @@ func TestInitRefuses(t *testing.T) {
 		"a flag of ours":    {"", []string{"curl", "http://a/", "--name"}, "--name needs a value"},
 		"a method":          {"", []string{"curl", "-X", "BREW", "http://a/"}, "method BREW is not one of GET, HEAD"},
 		"an unclosed quote": {"curl 'http://a/", []string{"--from-curl", "-"}, "the curl command cannot be read"},
+		"a missing log":     {"", []string{"--from-log", "/does/not/exist"}, "--from-log /does/not/exist: no such file"},
+		"no log":            {"hello\n", []string{"--from-log", "-"}, "--from-log -: none of 1 line is a request: line 1: the line is none of a format"},
+		"a log and a HAR":   {"", []string{"--from-log", "-", "--from-har", "x"}, "2 given"},
+		"stdin twice":       {"", []string{"--from-log", "-", "--from-series", "-"}, "--from-log and --from-series cannot both be the standard input"},
+		"fields, no log":    {"", []string{"--from-har", "-", "--log-fields", "time=t"}, "--log-fields and --log-host need --from-log"},
+		"fields":            {"", []string{"--from-log", "-", "--log-fields", "time=t"}, "--log-fields: time, and method and path (or request"},
+		"a method of a log": {"", []string{"--from-log", "-", "--log-methods", "GET,BREW"}, `--log-methods: "BREW" is not a method`},
+		"a window, no log":  {"", []string{"--from-har", "-", "--window", "x"}, "--window, --speed and --scale need --from-log or --from-series"},
+		"speed of curl":     {"", []string{"curl", "http://a/", "--speed", "2"}, "--window, --speed and --scale need"},
+		"a window":          {"", []string{"--from-log", "-", "--window", "10:00/11:00"}, `--window "10:00/11:00" is not FROM/TO`},
+		"a window, swapped": {"", []string{"--from-log", "-", "--window", "2026-11-28T11:00:00Z/2026-11-28T10:00:00Z"}, "the earlier first"},
+		"no window":         {"", []string{"--from-log", "-", "--window", "/"}, "is not FROM/TO"},
+		"speed 0":           {"", []string{"--from-log", "-", "--speed", "0"}, `--speed "0" is not a number between 1/1000000 and 1000000`},
+		"speed NaN":         {"", []string{"--from-log", "-", "--speed", "NaN"}, `--speed "NaN" is not a number`},
+		"scale by 0":        {"", []string{"--from-log", "-", "--scale", "1/0"}, `--scale "1/0" is not a number`},
+		"a huge scale":      {"", []string{"--from-log", "-", "--scale", "1e999999999"}, `--scale "1e999999999" is not a number`},
+		"a series alone":    {"0,1\n60,1\n", []string{"--from-series", "-"}, "names no host: say which Service is the target with --service"},
+		"no series":         {"1\n", []string{"--from-series", "-", "--service", "a"}, "--from-series -: line 1 has 1 column: there must be two columns"},
 		"no HAR":            {"{}", []string{"--from-har", "-"}, "has no log.entries"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,6 +48,11 @@ type Draft struct {
 	headers []Header
 	// Remarks say what was left out, and what to look at.
 	Remarks []string
+	// Account says what was read of the source, for the person who reads along; it is not
+	// written.
+	Account []string
+	// load is what is sent over time; nil is a ladder of a few users.
+	load *load
 }
 
 // Request is one of the traffic mix.
@@ -77,6 +82,9 @@ type Header struct {
 
 // methods are those that the API has.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+// HasMethod says whether a LoadTest can send requests of a method.
+func HasMethod(method string) bool { return slices.Contains(methods, method) }
 
 // header is a header with its value, or with what may be written of it.
 func header(name, value string) Header {
@@ -148,7 +156,7 @@ func address(text string) (origin, path string, user *url.Userinfo, err error) {
 }
 
 // secretQuery is a query string that carries a credential.
-var secretQuery = regexp.MustCompile(`(?i)[?&]([^=&]*(token|key|secret|password|signature|auth|sig)[^=&]*)=[^&]+`)
+var secretQuery = regexp.MustCompile(`(?i)[?&]([^=&]*(token|key|secret|passw|signature|auth|sig|session|credential|jwt)[^=&]*)=[^&]+`)
 
 // hideQuery takes credentials out of a path, and out of URLs in headers. There is no
 // reference to a Secret in a part of either.

@@ -122,7 +122,7 @@ func isObject(d protoreflect.MessageDescriptor) bool {
 
 // node is the call in a request.
 func (c *call) node() *yaml.Node {
-	fields := []pair{field("method", text(c.method))}
+	fields := []pair{field("method", scalar(c.method))}
 	switch {
 	case c.takesStream:
 		fields = append(fields, field("messages", list(c.message)))

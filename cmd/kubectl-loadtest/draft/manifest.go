@@ -26,11 +26,7 @@ func (d *Draft) Manifest() ([]byte, error) {
 	}
 	root := d.object(object(append(fields,
 		remark(field("requests", d.requests()), "The traffic mix: a request of weight 4 is sent four times as often as one of weight 1.\nTexts are templates: ${user}, ${seq}, ${uuid} and ${rand:1-100} differ from request to\nrequest, and $$ is a dollar sign."),
-		remark(field("ladder", object(
-			field("users", flow(number(5), number(20), number(50))),
-			field("ratePerUser", number(1)),
-			field("duration", text("30s")),
-		)), "More users from rung to rung, each of which sends a request a second. Begin small."),
+		d.loadField(),
 		d.thresholds(),
 	)...))
 	var out bytes.Buffer
@@ -41,6 +37,18 @@ func (d *Draft) Manifest() ([]byte, error) {
 		return nil, fmt.Errorf("write the LoadTest: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// loadField is what is sent over time.
+func (d *Draft) loadField() pair {
+	if d.load != nil {
+		return d.load.field()
+	}
+	return remark(field("ladder", object(
+		field("users", flow(number(5), number(20), number(50))),
+		field("ratePerUser", number(1)),
+		field("duration", scalar("30s")),
+	)), "More users from rung to rung, each of which sends a request a second. Begin small.")
 }
 
 // head is the comment at the top: what the file is, what to do with it, and which Secret
@@ -127,17 +135,17 @@ func (d *Draft) target(shared []Header) *yaml.Node {
 	if d.Service != "" {
 		fields = append(fields, field("service", d.service()))
 	} else {
-		fields = append(fields, remark(field("url", text(d.Origin)),
+		fields = append(fields, remark(field("url", scalar(d.Origin)),
 			"A host that is not a Service of the cluster must be allowed by its administrator\n(targets.rules). A Service of the LoadTest's namespace is named like this instead:\n  service: {name: shop, port: 80}"))
 	}
 	if d.HTTP2 {
-		fields = append(fields, field("protocol", text("HTTP/2")))
+		fields = append(fields, field("protocol", scalar("HTTP/2")))
 	}
 	if d.Insecure && strings.HasPrefix(d.scheme(), "https") {
 		fields = append(fields, remark(field("tls", object(field("insecureSkipVerify", boolean(true)))), "Any certificate is trusted, as --insecure has it."))
 	}
 	if d.Timeout != "" {
-		fields = append(fields, field("timeout", text(d.Timeout)))
+		fields = append(fields, field("timeout", scalar(d.Timeout)))
 	}
 	if all := slices.Concat(d.headers, shared); len(all) > 0 {
 		fields = append(fields, remark(field("headers", d.headerList(all)), "Sent with every request."))
@@ -156,14 +164,14 @@ func (d *Draft) scheme() string {
 
 func (d *Draft) service() *yaml.Node {
 	name, port, ok := strings.Cut(d.Service, ":")
-	fields := []pair{field("name", text(name))}
+	fields := []pair{field("name", scalar(name))}
 	if n, err := strconv.Atoi(port); err == nil {
 		fields = append(fields, field("port", number(n)))
 	} else if ok {
-		fields = append(fields, field("port", text(port)))
+		fields = append(fields, field("port", scalar(port)))
 	}
 	if d.scheme() == "https" {
-		fields = append(fields, field("scheme", text("HTTPS")))
+		fields = append(fields, field("scheme", scalar("HTTPS")))
 	}
 	return flowObject(fields...)
 }
@@ -177,7 +185,7 @@ func (d *Draft) requests() *yaml.Node {
 }
 
 func (d *Draft) request(r *Request) *yaml.Node {
-	fields := []pair{remark(field("name", text(r.Name)), oneLineEach(r.Remark))}
+	fields := []pair{remark(field("name", scalar(r.Name)), oneLineEach(r.Remark))}
 	if r.Weight != 1 {
 		fields = append(fields, field("weight", number(r.Weight)))
 	}
@@ -199,9 +207,9 @@ func (d *Draft) request(r *Request) *yaml.Node {
 func (d *Draft) http(r *Request) *yaml.Node {
 	var fields []pair
 	if r.Method != "GET" {
-		fields = append(fields, field("method", text(r.Method)))
+		fields = append(fields, field("method", scalar(r.Method)))
 	}
-	fields = append(fields, field("path", text(escape(r.Path))))
+	fields = append(fields, field("path", scalar(escape(r.Path))))
 	if len(r.Headers) == 0 && r.Body == "" {
 		return flowObject(fields...)
 	}
@@ -209,7 +217,7 @@ func (d *Draft) http(r *Request) *yaml.Node {
 		fields = append(fields, field("headers", d.headerList(r.Headers)))
 	}
 	if r.Body != "" {
-		fields = append(fields, field("body", text(escape(r.Body))))
+		fields = append(fields, field("body", scalar(escape(r.Body))))
 	}
 	return object(fields...)
 }
@@ -225,15 +233,15 @@ func oneLineEach(text string) string {
 func (d *Draft) headerList(headers []Header) *yaml.Node {
 	items := make([]*yaml.Node, len(headers))
 	for i, h := range headers {
-		value := field("value", text(escape(h.Value)))
+		value := field("value", scalar(escape(h.Value)))
 		if h.Secret {
-			source := []pair{field("secret", flowObject(field("name", text(d.secretName())), field("key", text(h.key()))))}
+			source := []pair{field("secret", flowObject(field("name", scalar(d.secretName())), field("key", scalar(h.key()))))}
 			if h.Prefix != "" {
-				source = append([]pair{field("prefix", text(h.Prefix))}, source...)
+				source = append([]pair{field("prefix", scalar(h.Prefix))}, source...)
 			}
 			value = field("valueFrom", flowObject(source...))
 		}
-		items[i] = flowObject(field("name", text(h.Name)), value)
+		items[i] = flowObject(field("name", scalar(h.Name)), value)
 	}
 	return list(items...)
 }

@@ -91,9 +91,9 @@ func exampleKey(k protoreflect.Kind) string {
 func (m *messageMaker) value(f protoreflect.FieldDescriptor, name protoreflect.Name) *yaml.Node {
 	switch f.Kind() {
 	case protoreflect.StringKind:
-		return text(string(name) + "-${seq}")
+		return scalar(string(name) + "-${seq}")
 	case protoreflect.BytesKind:
-		return text("dGV4dA==") // text
+		return scalar("dGV4dA==") // text
 	case protoreflect.BoolKind:
 		return boolean(false)
 	case protoreflect.EnumKind:
@@ -123,7 +123,7 @@ func (m *messageMaker) enum(d protoreflect.EnumDescriptor) *yaml.Node {
 		}
 	}
 	m.left -= len(name)
-	return text(string(name))
+	return scalar(string(name))
 }
 
 // wellKnown are messages that have a JSON of their own; not ok: d is none of them.
@@ -132,15 +132,15 @@ func (m *messageMaker) wellKnown(d protoreflect.MessageDescriptor, name protoref
 	case "google.protobuf.Any", "google.protobuf.FieldMask":
 		return nil, true // that they are absent has a meaning, and others depend on the method
 	case "google.protobuf.Timestamp":
-		return text("2026-01-31T12:00:00Z"), true
+		return scalar("2026-01-31T12:00:00Z"), true
 	case "google.protobuf.Duration":
-		return text("1s"), true
+		return scalar("1s"), true
 	case "google.protobuf.Struct":
-		return object(field("key", text(string(name)+"-${seq}"))), true
+		return object(field("key", scalar(string(name)+"-${seq}"))), true
 	case "google.protobuf.Value":
-		return text(string(name) + "-${seq}"), true
+		return scalar(string(name) + "-${seq}"), true
 	case "google.protobuf.ListValue":
-		return list(text(string(name) + "-${seq}")), true
+		return list(scalar(string(name) + "-${seq}")), true
 	case "google.protobuf.StringValue", "google.protobuf.BytesValue", "google.protobuf.BoolValue",
 		"google.protobuf.Int32Value", "google.protobuf.Int64Value", "google.protobuf.UInt32Value", "google.protobuf.UInt64Value",
 		"google.protobuf.FloatValue", "google.protobuf.DoubleValue":

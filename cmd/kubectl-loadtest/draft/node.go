@@ -12,7 +12,7 @@ import (
 // pair is a field of an object of YAML.
 type pair struct{ key, value *yaml.Node }
 
-func field(name string, value *yaml.Node) pair { return pair{text(name), value} }
+func field(name string, value *yaml.Node) pair { return pair{scalar(name), value} }
 
 // remark puts a comment above a field.
 func remark(p pair, comment string) pair {
@@ -48,8 +48,8 @@ func flow(items ...*yaml.Node) *yaml.Node {
 // Kubernetes' manifests are of 1.1.
 var truths = []string{"y", "n", "yes", "no", "on", "off"}
 
-// text is a string, with quotes where it could be read as something else.
-func text(value string) *yaml.Node {
+// scalar is a string, with quotes where it could be read as something else.
+func scalar(value string) *yaml.Node {
 	n := &yaml.Node{}
 	n.SetString(value)
 	n.Style = 0

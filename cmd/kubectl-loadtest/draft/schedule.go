@@ -32,24 +32,24 @@ func (d *Draft) object(spec *yaml.Node) *yaml.Node {
 	if d.Schedule != "" {
 		kind = "LoadTestSchedule"
 		spec = object(
-			remark(field("schedule", text(d.Schedule)), "In UTC; timeZone: Europe/Berlin names another zone. onRollout and onChange start a\nLoadTest after a rollout and after a change of this file."),
+			remark(field("schedule", scalar(d.Schedule)), "In UTC; timeZone: Europe/Berlin names another zone. onRollout and onChange start a\nLoadTest after a rollout and after a change of this file."),
 			field("template", object(field("spec", spec))),
 		)
 	}
 	return object(
-		field("apiVersion", text("loadtest.dev/v1beta1")),
-		field("kind", text(kind)),
-		field("metadata", object(field("name", text(d.Name)))),
+		field("apiVersion", scalar("loadtest.dev/v1beta1")),
+		field("kind", scalar(kind)),
+		field("metadata", object(field("name", scalar(d.Name)))),
 		field("spec", spec),
 	)
 }
 
 // thresholds are what the target must keep.
 func (d *Draft) thresholds() pair {
-	items := []*yaml.Node{flowObject(field("metric", text("onTimeRate")), field("within", text("500ms")), field("min", text("99%")))}
+	items := []*yaml.Node{flowObject(field("metric", scalar("onTimeRate")), field("within", scalar("500ms")), field("min", scalar("99%")))}
 	comment := "What the target must keep: 99% of the requests that are due are answered as expected\nwithin 500ms. By default at most 1% may fail, and at most 1% may remain unsent."
 	if d.Schedule != "" {
-		items = append(items, flowObject(field("metric", text("p95")), field("maxIncrease", text("20%"))))
+		items = append(items, flowObject(field("metric", scalar("p95")), field("maxIncrease", scalar("20%"))))
 		comment += "\np95 may be 20% above the last LoadTest of the schedule that passed."
 	}
 	return remark(field("thresholds", list(items...)), comment)

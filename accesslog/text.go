@@ -1,0 +1,226 @@
+package accesslog
+
+import (
+	"errors"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// parser parses lines, each by the format with which it begins.
+type parser struct {
+	// mappings are those that a line of JSON may have; the first is that of the line before.
+	mappings []mapping
+}
+
+func newParser(fields *Fields) parser {
+	if fields != nil {
+		return parser{mappings: []mapping{fields.mapping}}
+	}
+	return parser{mappings: presets()}
+}
+
+func (p *parser) parse(raw []byte) (Entry, error) {
+	line := strings.TrimSpace(string(raw))
+	switch first, _, _ := strings.Cut(line, " "); {
+	case strings.HasPrefix(line, "{"):
+		return p.parseJSON([]byte(line))
+	case strings.HasPrefix(line, "["):
+		return parseEnvoy(line)
+	case isBalancer(first):
+		return parseBalancer(line)
+	}
+	return parseCombined(line)
+}
+
+var errCombined = errors.New(`the line is none of a format that is known, such as: ADDRESS - USER [28/Nov/2026:10:00:00 +0000] "GET /path HTTP/1.1" 200 BYTES`)
+
+// parseCombined parses the common or the combined format: ADDRESS IDENTITY USER [TIME]
+// "REQUEST" STATUS …. Before the address there may be a host, as in vhost_combined of Debian.
+func parseCombined(line string) (e Entry, err error) {
+	who, rest, ok := strings.Cut(line, " [")
+	at, rest, more := strings.Cut(rest, `] "`)
+	if !ok || !more {
+		return e, errCombined
+	}
+	if e.Time, err = ParseTime(at); err != nil {
+		return e, err
+	}
+	request, rest, ok := quoted(rest)
+	if !ok {
+		return e, errRequest
+	}
+	if err = e.setRequest(request); err != nil {
+		return e, err
+	}
+	if words := strings.Fields(who); len(words) == 4 && e.Host == "" {
+		if _, err := netip.ParseAddr(words[0]); err != nil {
+			e.setHost(words[0])
+		}
+	}
+	status, _, _ := strings.Cut(strings.TrimPrefix(rest, " "), " ")
+	return e, e.setStatus(status)
+}
+
+// quoted is a text up to its closing quote, and what is behind that. Apache and Nginx write
+// quotes, and bytes that cannot be seen, behind a backslash.
+func quoted(text string) (inside, rest string, ok bool) {
+	end := strings.IndexAny(text, `"\`)
+	if end >= 0 && text[end] == '"' {
+		return text[:end], text[end+1:], true
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			return b.String(), text[i+1:], true
+		case c == '\\' && i+1 < len(text):
+			byteOf, n := unescape(text[i+1:])
+			b.WriteByte(byteOf)
+			i += n
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", "", false
+}
+
+// unescape is the byte that stands behind a backslash, and how many characters it takes.
+func unescape(text string) (byte, int) {
+	switch text[0] {
+	case 'x':
+		if len(text) >= 3 {
+			if n, err := strconv.ParseUint(text[1:3], 16, 8); err == nil {
+				return byte(n), 3
+			}
+		}
+	case 'n':
+		return '\n', 1
+	case 't':
+		return '\t', 1
+	case 'r':
+		return '\r', 1
+	}
+	return text[0], 1
+}
+
+var errEnvoy = errors.New(`the line is not of Envoy's text format: [2026-11-28T10:00:00.000Z] "GET /path HTTP/1.1" 200 …`)
+
+// parseEnvoy parses the default format of Envoy, or that of Istio. What is behind the status
+// is, in both, and with others before it:
+//
+//	RECEIVED SENT DURATION UPSTREAM "FORWARDED-FOR" "USER-AGENT" "REQUEST-ID" "AUTHORITY" …
+func parseEnvoy(line string) (e Entry, err error) {
+	at, rest, ok := strings.Cut(line[1:], `] "`)
+	if !ok {
+		return e, errEnvoy
+	}
+	if e.Time, err = ParseTime(at); err != nil {
+		return e, err
+	}
+	request, rest, ok := quoted(rest)
+	if !ok {
+		return e, errRequest
+	}
+	if err = e.setRequest(request); err != nil {
+		return e, err
+	}
+	list := words(rest)
+	if len(list) == 0 {
+		return e, errStatus
+	}
+	e.setBehindStatus(list[1:])
+	return e, e.setStatus(list[0].text)
+}
+
+// setBehindStatus sets what Envoy writes behind the status.
+func (e *Entry) setBehindStatus(list []word) {
+	const before = 4 // RECEIVED SENT DURATION UPSTREAM
+	plain := 0
+	for i, w := range list {
+		if !w.quoted {
+			plain++
+			continue
+		}
+		if plain < before {
+			plain = 0
+			continue
+		}
+		if ms, err := strconv.ParseInt(list[i-2].text, 10, 32); err == nil {
+			e.Duration = lasted(float64(ms), time.Millisecond)
+		}
+		if host := i + 3; host < len(list) && list[host].quoted {
+			e.setHost(list[host].text)
+		}
+		return
+	}
+}
+
+// word is a part of a line, in quotes or between spaces.
+type word struct {
+	text   string
+	quoted bool
+}
+
+// words divides a line into at most 32 words.
+func words(line string) (list []word) {
+	const most = 32
+	for line = strings.TrimLeft(line, " "); line != "" && len(list) < most; line = strings.TrimLeft(line, " ") {
+		if line[0] == '"' {
+			text, rest, ok := quoted(line[1:])
+			if !ok {
+				return list
+			}
+			list, line = append(list, word{text, true}), rest
+			continue
+		}
+		text, rest, _ := strings.Cut(line, " ")
+		list, line = append(list, word{text: text}), rest
+	}
+	return list
+}
+
+var errBalancer = errors.New("the line is not of an AWS application load balancer: https TIME NAME CLIENT TARGET 0.001 0.002 0.000 200 …")
+
+func isBalancer(first string) bool {
+	switch first {
+	case "http", "https", "h2", "grpcs", "ws", "wss":
+		return true
+	}
+	return false
+}
+
+// parseBalancer parses a line of an AWS application load balancer: TYPE TIME NAME CLIENT TARGET
+// SECONDS SECONDS SECONDS STATUS TARGET-STATUS RECEIVED SENT "REQUEST" "USER-AGENT" ….
+func parseBalancer(line string) (e Entry, err error) {
+	list := words(line)
+	const at, seconds, status, request = 1, 5, 8, 12
+	if len(list) <= request || !list[request].quoted {
+		return e, errBalancer
+	}
+	if e.Time, err = ParseTime(list[at].text); err != nil {
+		return e, err
+	}
+	if err = e.setRequest(list[request].text); err != nil {
+		return e, err
+	}
+	for _, w := range list[seconds:status] {
+		part, err := strconv.ParseFloat(w.text, 64)
+		if err != nil || part < 0 { // -1: there was no response
+			e.Duration = 0
+			break
+		}
+		e.Duration += lasted(part, time.Second)
+	}
+	return e, e.setStatus(list[status].text)
+}
+
+// lasted is a duration of a log, in a unit; 0 if it is none of at most a day.
+func lasted(n float64, unit time.Duration) time.Duration {
+	d := n * float64(unit)
+	if !(d >= 0 && d <= float64(24*time.Hour)) {
+		return 0
+	}
+	return time.Duration(d)
+}

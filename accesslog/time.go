@@ -1,0 +1,66 @@
+package accesslog
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// layouts are the ways in which logs write a time that is no number. One without a zone is UTC.
+var layouts = []string{
+	time.RFC3339Nano,
+	"02/Jan/2006:15:04:05 -0700", // Apache and Nginx
+	"2006-01-02 15:04:05Z07:00",
+	"2006-01-02T15:04:05-0700",
+	"2006-01-02 15:04:05",
+	"2006-01-02T15:04:05",
+}
+
+// firstYear and lastYear bound times. Before 1970 there were no logs of requests, and what
+// is beyond 2261 is no number of nanoseconds.
+const firstYear, lastYear = 1970, 2261
+
+var errTime = errors.New("the time must be such as 28/Nov/2026:10:00:00 +0000, 2026-11-28T10:00:00Z or 1795860000 (seconds), of the years 1970 to 2261")
+
+// ParseTime reads a time as logs, and exports of series, write it: in the format of Apache, in
+// RFC 3339, or as seconds, milliseconds, microseconds or nanoseconds since 1970, which are told
+// apart by their size.
+func ParseTime(text string) (time.Time, error) {
+	t, ok := parseNumber(text)
+	for i := 0; i < len(layouts) && !ok; i++ {
+		var err error
+		t, err = time.Parse(layouts[i], text)
+		ok = err == nil
+	}
+	if !ok || t.Year() < firstYear || t.Year() > lastYear {
+		return time.Time{}, errTime
+	}
+	return t, nil
+}
+
+// Seconds since 1970 have at most 11 digits until the year 5138.
+const (
+	lastSecond      = 1e11
+	lastMillisecond = lastSecond * 1e3
+	lastMicrosecond = lastSecond * 1e6
+)
+
+func parseNumber(text string) (time.Time, bool) {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(n) || n < 0 || n >= lastSecond*1e9 || strings.ContainsAny(text, "xXpP_") {
+		return time.Time{}, false
+	}
+	switch {
+	case n >= lastMicrosecond:
+		n /= 1e9
+	case n >= lastMillisecond:
+		n /= 1e6
+	case n >= lastSecond:
+		n /= 1e3
+	}
+	whole, fraction := math.Modf(n)
+	// A float of today's seconds is exact to a quarter of a microsecond.
+	return time.Unix(int64(whole), int64(math.Round(fraction*1e6))*int64(time.Microsecond)).UTC(), true
+}
