@@ -20,8 +20,8 @@ func TestWrongCommandLinesAreExplained(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no command":      {nil, "which command? build, list, push, kafka or deps; --help explains them"},
-		"unknown command": {[]string{"pull"}, `unknown command "pull": the commands are build, list, push, kafka and deps; --help explains them`},
+		"no command":      {nil, "which command? build, list, push, release, kafka or deps; --help explains them"},
+		"unknown command": {[]string{"pull"}, `unknown command "pull": the commands are build, list, push, release, kafka and deps; --help explains them`},
 		"unknown flag":    {[]string{"build", "--push"}, "flag provided but not defined: -push; --help explains the flags"},
 		"kafka of what":   {[]string{"kafka", "unlock"}, `unknown arguments ["unlock"]: want none, or lock`},
 		"deps of what":    {[]string{"deps", "demo"}, `nothing is known of "demo": the suite that needs more is ecosystem`},
