@@ -42,8 +42,8 @@ func (c *config) init() *cobra.Command {
 		Use:   "init curl URL... | init --from-curl|--from-openapi|--from-har|--from-vegeta|--from-log FILE | init --from-grpc HOST:PORT | init --from-series FILE",
 		Short: "Write a first LoadTest from a curl command, an OpenAPI document, a HAR file, vegeta's targets, an access log or a server of gRPC",
 		Long: "Write a LoadTest, with comments, to the standard output. Its load is small, unless it\n" +
-			"is that of a log or a series; read it, change it, and look at what it would do with plan. With --schedule it is the template of\n" +
-			"a LoadTestSchedule.\n\n" +
+			"is that of a log or a series; read it, change it, and look at what it would do with plan.\n" +
+			"With --schedule it is the template of a LoadTestSchedule.\n\n" +
 			"With --from-grpc, init asks the reflection of a gRPC server for its services; the server must\n" +
 			"offer reflection. Each method becomes a request, with a message made up from its type.\n\n" +
 			"With --from-log, the traffic mix is that of an access log, by method and pattern of the path\n" +
