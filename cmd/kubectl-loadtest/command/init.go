@@ -41,9 +41,9 @@ func (c *config) init() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "init curl URL... | init --from-curl|--from-openapi|--from-har|--from-vegeta|--from-log FILE | init --from-grpc HOST:PORT | init --from-series FILE",
 		Short: "Write a first LoadTest from a curl command, an OpenAPI document, a HAR file, vegeta's targets, an access log or a server of gRPC",
-		Long: "Write a LoadTest, with comments, to the standard output. Its load is small; read it,\n" +
-			"change it, and look at what it would do with plan. With --schedule it is the template of\n" +
-			"a LoadTestSchedule.\n\n" +
+		Long: "Write a LoadTest, with comments, to the standard output. Its load is small, unless it\n" +
+			"is that of a log or a series; read it, change it, and look at what it would do with plan.\n" +
+			"With --schedule it is the template of a LoadTestSchedule.\n\n" +
 			"With --from-grpc, init asks the reflection of a gRPC server for its services; the server must\n" +
 			"offer reflection. Each method becomes a request, with a message made up from its type.\n\n" +
 			"With --from-log, the traffic mix is that of an access log, by method and pattern of the path\n" +
@@ -55,7 +55,8 @@ func (c *config) init() *cobra.Command {
 			"could not be parsed and what is left out is printed on the standard error.\n\n" +
 			"With --from-series, the steps follow rates over time: lines of TIME,RATE, or what Prometheus\n" +
 			"answers a range query with. It goes with each of the other sources, or alone with --service.\n" +
-			"--window, --speed and --scale choose a part of the time, and change it.\n\n" +
+			"--window, --speed and --scale choose a part of the time, and change it: that of the series, if\n" +
+			"there is one, else that of the log.\n\n" +
 			"Credentials in headers (Authorization, Cookie, X-Api-Key and the like) are not written:\n" +
 			"the LoadTest names a Secret, and a comment says how to create it. Those in query strings\n" +
 			"are left out. Check bodies for others yourself.",

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/big"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,9 @@ const (
 	fromSeries = "from-series"
 )
 
+// safe are the methods that change nothing.
+var safe = []string{"GET", "HEAD"}
+
 // logOptions are the flags of init about an access log.
 type logOptions struct {
 	file, fields, host string
@@ -33,14 +37,14 @@ func (o *logOptions) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.file, fromLog, "", "Access log, which gzip may have compressed; - is the standard input")
 	flags.StringVar(&o.fields, "log-fields", "", "With --from-log: fields of lines in JSON, as KIND=FIELD,…; needed are time, method and path, or time and request (GET /path HTTP/1.1); others are status, host, scheme, query and duration; default: those of known formats")
 	flags.StringVar(&o.host, "log-host", "", "With --from-log: host whose requests are taken, as the log has it; default: the host with the most")
-	flags.StringSliceVar(&o.methods, "log-methods", []string{"GET", "HEAD"}, "With --from-log: methods of the requests that are safe to repeat; they are sent without a body")
+	flags.StringSliceVar(&o.methods, "log-methods", slices.Clone(safe), "With --from-log: methods of the requests that are safe to repeat; they are sent without a body")
 }
 
 // check refuses flags that have no meaning together, and reads the fields.
 func (o *logOptions) check() (err error) {
 	if o.file == "" {
-		if o.fields != "" || o.host != "" {
-			return errors.New("--log-fields and --log-host need --from-log")
+		if o.fields != "" || o.host != "" || len(o.methods) > 0 && !slices.Equal(o.methods, safe) {
+			return errors.New("--log-fields, --log-host and --log-methods need --from-log")
 		}
 		return nil
 	}
