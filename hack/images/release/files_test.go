@@ -99,9 +99,9 @@ func TestKrewManifestHasTheSumOfEachArchive(t *testing.T) {
 }
 
 func TestNotesAreTheVersionsSection(t *testing.T) {
-	const changelog = "# Changes\n\n## Unreleased\nNext.\n\n## 1.2.3 (2026-11-28)\nThis.\n\n### More\nToo.\n\n## v1.2.2\nBefore.\n"
+	const changelog = "# Changes\n\n## Unreleased\nNext.\n\n## 1.2.3 (2026-11-28)\nThis ([how](docs/how.md)).\n\n### More\nToo.\n\n## v1.2.2\nBefore.\n"
 	for version, want := range map[string]string{
-		"1.2.3":      "# loadtest-operator 1.2.3\n\nThis.\n\n### More\nToo.\n\n## Install\n",
+		"1.2.3":      "# loadtest-operator 1.2.3\n\nThis ([how](https://example.com/repository/blob/4bbd7f8/docs/how.md)).\n\n### More\nToo.\n\n## Install\n",
 		"1.2.2":      "# loadtest-operator 1.2.2\n\nBefore.\n\n## Install\n",
 		"1.3.0-rc.1": "# loadtest-operator 1.3.0-rc.1\n\nNext.\n\n## Install\n",
 	} {

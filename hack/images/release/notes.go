@@ -18,6 +18,8 @@ func (r Release) Notes(changelog string, images []Pushed) (string, error) {
 	if section == "" {
 		return "", fmt.Errorf("CHANGELOG.md has nothing under %q: give that name to %q", "## "+r.Version, "## "+unreleased)
 	}
+	// A page of a release is elsewhere than the folder docs.
+	section = strings.ReplaceAll(section, "](docs/", "]("+r.Source+"/blob/"+r.Revision+"/docs/")
 	var out strings.Builder
 	fmt.Fprintf(&out, "# loadtest-operator %s\n\n%s\n\n## Install\n\n", r.Version, section)
 	fmt.Fprintf(&out, "```sh\nhelm install loadtest-operator oci://%s/charts/loadtest-operator --version %s --namespace loadtest-system --create-namespace\n```\n\n", r.Registry, r.Version)

@@ -36,13 +36,16 @@ type releaseFolder struct {
 	checks, failed        int
 }
 
+// check carries a check out. What follows needs it, so that the first that fails is the last.
 func (r *releaseFolder) check(t *testing.T, name string, run func(*testing.T) string) {
+	t.Helper()
 	r.checks++
-	seen := ""
-	if !t.Run(name, func(t *testing.T) { seen = run(t) }) {
-		r.failed++
-		t.FailNow() // what follows needs it
+	r.failed = 1 // until it is over
+	seen := run(t)
+	if t.Failed() {
+		t.FailNow()
 	}
+	r.failed = 0
 	fmt.Printf("ok: %s: %s\n", name, seen)
 }
 
@@ -81,8 +84,7 @@ func (r *releaseFolder) hasItsSums(t *testing.T) string {
 }
 
 func (r *releaseFolder) unpackPlugin(t *testing.T) string {
-	folder, err := os.MkdirTemp("", "plugin-")
-	must.Succeed(t, err)
+	folder := t.TempDir()
 	archive := filepath.Join(r.path, fmt.Sprintf("kubectl-loadtest_%s_%s.tar.gz", runtime.GOOS, runtime.GOARCH))
 	cluster.MustCommand(t, "tar", "-xzf", archive, "-C", folder)
 	r.plugin = filepath.Join(folder, "kubectl-loadtest")
@@ -97,6 +99,7 @@ func (r *releaseFolder) unpackPlugin(t *testing.T) string {
 // folder: nothing is pulled.
 func (r *releaseFolder) upgrade(t *testing.T) string {
 	before, commit := previous(t)
+	keepRelease(t)
 	cluster.MustCommand(t, "cluster", "load", filepath.Join(r.path, "operator.oci.tar"), filepath.Join(r.path, "worker.oci.tar"))
 	notes := string(r.read(t, "notes.md"))
 	inOperator(t, "upgrade", filepath.Join(before, "chart"), "--reset-then-reuse-values", "--wait", "--set", "image.tag="+previousTag+",workerImage.tag="+previousTag)
