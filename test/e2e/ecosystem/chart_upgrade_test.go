@@ -40,9 +40,10 @@ func previous(t *testing.T) (folder, commit string) {
 func worksWithThePrevious(t *testing.T) string {
 	folder, commit := previous(t)
 	keepRelease(t)
+	// Without the configuration of this one, which may have fields that the one before does not know.
 	install := func(chart, operator, worker string) {
 		t.Helper()
-		inOperator(t, "upgrade", chart, "--reset-then-reuse-values", "--wait", "--set", "image.tag="+operator+",workerImage.tag="+worker)
+		inOperator(t, "upgrade", chart, "--reset-then-reuse-values", "--wait", "--set", "config=null,image.tag="+operator+",workerImage.tag="+worker)
 	}
 	old := filepath.Join(folder, "chart")
 	install(old, previousTag, previousTag)

@@ -95,14 +95,14 @@ func (r *releaseFolder) unpackPlugin(t *testing.T) string {
 	return said
 }
 
-// upgrade installs the version before, and this one while a run goes on. The images are those of the
-// folder: nothing is pulled.
+// upgrade installs the version before, with its own configuration, and this one while a run goes on. The
+// images are those of the folder: nothing is pulled.
 func (r *releaseFolder) upgrade(t *testing.T) string {
 	before, commit := previous(t)
 	keepRelease(t)
 	cluster.MustCommand(t, "cluster", "load", filepath.Join(r.path, "operator.oci.tar"), filepath.Join(r.path, "worker.oci.tar"))
 	notes := string(r.read(t, "notes.md"))
-	inOperator(t, "upgrade", filepath.Join(before, "chart"), "--reset-then-reuse-values", "--wait", "--set", "image.tag="+previousTag+",workerImage.tag="+previousTag)
+	inOperator(t, "upgrade", filepath.Join(before, "chart"), "--reset-then-reuse-values", "--wait", "--set", "config=null,image.tag="+previousTag+",workerImage.tag="+previousTag)
 	seen := sendsThrough(t, func() {
 		cluster.MustCommand(t, "kubectl", "apply", "--server-side", "--force-conflicts", "-f", filepath.Join(r.path, "crds.yaml"))
 		inOperator(t, "upgrade", filepath.Join(r.path, "loadtest-operator-"+r.version+".tgz"), "--reset-then-reuse-values", "--wait", "--set",
