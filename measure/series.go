@@ -12,6 +12,8 @@ const MaxPoints = 600
 // PointWidth says; the last one is for what came after the window.
 type Series struct {
 	Points []Point
+	// CountsConnections says that FirstOnConnection is known of all points.
+	CountsConnections bool
 }
 
 // Point is what happened in a part of a step.
@@ -25,6 +27,9 @@ type Point struct {
 	// Times are their response times, counted by TimeSlot, and Longest is the longest.
 	Times   [TimeSlots]int64
 	Longest time.Duration
+	// FirstOnConnection is how many of the responses were the first on their connection: each is a
+	// connection that was new to the target's requests, whether it was opened in the point or before.
+	FirstOnConnection int64
 }
 
 // PointWidth is the width of the points of a step whose window has that length: a
@@ -41,7 +46,7 @@ func Points(window time.Duration) int {
 
 // NewSeries returns the empty series of a step whose window has that length.
 func NewSeries(window time.Duration) *Series {
-	return &Series{Points: make([]Point, Points(window))}
+	return &Series{Points: make([]Point, Points(window)), CountsConnections: true}
 }
 
 const (

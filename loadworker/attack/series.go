@@ -29,6 +29,7 @@ type point struct {
 	outcomes       [measure.NumOutcomes]atomic.Int64
 	longest        atomic.Int64
 	begun          atomic.Int64 // sessions: how many of sent are the first request of one
+	opened         atomic.Int64 // responses that were the first on their connection
 	times          [measure.TimeSlots]atomic.Uint32
 }
 
@@ -65,6 +66,9 @@ func (s *series) countEnd(h *hit, res result) {
 	if res.expected {
 		p.expected.Add(1)
 	}
+	if res.outcome.Responded() && !res.reused {
+		p.opened.Add(1)
+	}
 	took := res.received - h.due
 	p.times[measure.TimeSlot(took)].Add(1)
 	for {
@@ -81,6 +85,7 @@ func (s *series) addTo(sum *measure.Series) {
 		p, to := &s.points[i], &sum.Points[i]
 		to.Sent += p.sent.Load()
 		to.Expected += p.expected.Load()
+		to.FirstOnConnection += p.opened.Load()
 		to.Longest = max(to.Longest, time.Duration(p.longest.Load()))
 		for o := range p.outcomes {
 			to.Outcomes[o] += p.outcomes[o].Load()

@@ -77,6 +77,11 @@ func wantSeries(t *testing.T, all *measure.Series, s *measure.Measurement, point
 			sum.Outcomes[o] += n
 		}
 		sum.Longest = max(sum.Longest, p.Longest)
+		sum.FirstOnConnection += p.FirstOnConnection
+	}
+	// What did not end may have been sent on a connection that had carried others.
+	if on := sum.Completed() - sum.FirstOnConnection; on > s.Reused || on < s.Reused && sum.Ended() == q.Sent {
+		t.Errorf("%d responses of %d were the first on their connection, %d requests were not", sum.FirstOnConnection, sum.Completed(), s.Reused)
 	}
 	if sum.Due != s.Due || sum.Sent != q.Sent || sum.Expected != q.Expected || sum.Outcomes != q.Outcomes {
 		t.Errorf("the points add up to due %d, sent %d, expected %d, %v; the step has %d, %d, %d, %v",

@@ -190,12 +190,14 @@ func TestPointsSayWhatHappened(t *testing.T) {
 	p.Outcomes[measure.Success], p.Outcomes[measure.Timeout] = 2, 1
 	p.Times[measure.TimeSlot(10*time.Microsecond)], p.Times[measure.TimeSlot(4*time.Millisecond)] = 2, 1
 	all.Points[2].Due = 1
+	p.FirstOnConnection = 2
 	all.Points[3].Outcomes[measure.Reset], all.Points[3].Times[0] = 1, 1
 	micros := func(n int64) *int64 { return &n }
 	want := &Series{
 		Seconds: 1, Workers: 2,
-		Points: []Point{{Due: 5, Sent: 4, Completed: 2, Expected: 2, Outcomes: map[string]int64{"success": 2, "timeout": 1}, P50: micros(10), Longest: micros(4000)}, {}, {Due: 1}},
-		After:  Point{Outcomes: map[string]int64{"reset": 1}, Longest: micros(0)},
+		Points: []Point{{Due: 5, Sent: 4, Completed: 2, Expected: 2, Outcomes: map[string]int64{"success": 2, "timeout": 1}, P50: micros(10), Longest: micros(4000), FirstOnConnection: micros(2)},
+			{FirstOnConnection: micros(0)}, {Due: 1, FirstOnConnection: micros(0)}},
+		After: Point{Outcomes: map[string]int64{"reset": 1}, Longest: micros(0), FirstOnConnection: micros(0)},
 	}
 	same.As(t, "series", want, NewSeries(all, time.Second, 2))
 	if got := NewSeries(measure.NewSeries(3*time.Second), time.Second, 1); len(got.Points) != 0 {
@@ -272,6 +274,10 @@ func TestDecodeRefuses(t *testing.T) {
 		"outstanding.requests[3]: -1, must not":  func(s *Step) { s.Outstanding.Requests[3] = -1 },
 		"series: 601 points of 1 seconds":        func(s *Step) { s.Series.Points = make([]Point, 601) },
 		"series: 3 points of 0 seconds":          func(s *Step) { s.Series.Seconds = 0 },
+		"series.points[0]: it does not add up": func(s *Step) {
+			s.Series.Points[0].FirstOnConnection = new(int64)
+			*s.Series.Points[0].FirstOnConnection--
+		},
 		"series.points[1]: it does not add up":   func(s *Step) { s.Series.Points[1].Expected = -1 },
 		"series.points[2]: it does not add up":   func(s *Step) { s.Series.Points[2].Outcomes = map[string]int64{"a": math.MaxInt64, "b": 1} },
 		"series.after: it does not add up":       func(s *Step) { s.Series.After.Completed = 1 },

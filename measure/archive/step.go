@@ -131,6 +131,9 @@ type Point struct {
 	P95      *int64           `json:"p95Micros,omitempty"`
 	P99      *int64           `json:"p99Micros,omitempty"`
 	Longest  *int64           `json:"longestMicros,omitempty"`
+	// FirstOnConnection is how many of Completed were the first on their connection. Absent in what
+	// an older operator or worker made.
+	FirstOnConnection *int64 `json:"firstOnConnection,omitempty"`
 }
 
 // NewHistogram is nil for a histogram without values.
@@ -187,13 +190,20 @@ func (h *Histogram) Decode() (*measure.Histogram, error) {
 // NewSeries is the series of so many workers, of points of that width.
 func NewSeries(s *measure.Series, width time.Duration, workers int) *Series {
 	last := len(s.Points) - 1
-	all := &Series{Seconds: int(width / time.Second), Workers: workers, Points: make([]Point, 0, last), After: newPoint(&s.Points[last])}
+	point := func(i int) Point {
+		p := newPoint(&s.Points[i])
+		if s.CountsConnections {
+			p.FirstOnConnection = &s.Points[i].FirstOnConnection
+		}
+		return p
+	}
+	all := &Series{Seconds: int(width / time.Second), Workers: workers, Points: make([]Point, 0, last), After: point(last)}
 	empty := measure.Point{}
 	for last > 0 && s.Points[last-1] == empty {
 		last--
 	}
 	for i := range last {
-		all.Points = append(all.Points, newPoint(&s.Points[i]))
+		all.Points = append(all.Points, point(i))
 	}
 	return all
 }
@@ -326,6 +336,9 @@ func (p *Point) isPlausible() bool {
 			return false
 		}
 		ended += n
+	}
+	if n := p.FirstOnConnection; n != nil && (*n < 0 || *n > p.Completed) {
+		return false
 	}
 	return p.Due >= 0 && p.Sent >= 0 && 0 <= p.Expected && p.Expected <= p.Completed && p.Completed <= ended
 }

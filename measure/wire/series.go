@@ -51,6 +51,12 @@ func (r *row) point(longest time.Duration) measure.Point {
 // EncodeSeries is one worker's series as it travels.
 func EncodeSeries(s *measure.Series) *workerv1.Series {
 	m := &workerv1.Series{Points: make([][]byte, len(s.Points)), LongestNanos: make([]int64, len(s.Points))}
+	if s.CountsConnections {
+		m.FirstOnConnection = make([]int64, len(s.Points))
+		for i := range s.Points {
+			m.FirstOnConnection[i] = s.Points[i].FirstOnConnection
+		}
+	}
 	for i := range s.Points {
 		m.Points[i] = encodeCounts(rowOf(&s.Points[i])[:])
 		m.LongestNanos[i] = int64(s.Points[i].Longest)
@@ -75,6 +81,7 @@ type Series struct {
 	workers int
 	points  [][]byte
 	longest []time.Duration
+	opened  []int64 // FirstOnConnection of each; nil: a worker did not count it
 }
 
 // ReadSeries validates the series of a worker's final measurement, which Read has
@@ -92,9 +99,12 @@ func ReadSeries(m *workerv1.StepMeasurement, window time.Duration) (*Series, err
 }
 
 func readSeries(m *workerv1.StepMeasurement, points int) (*Series, error) {
-	s := &Series{workers: 1, points: m.GetSeries().GetPoints(), longest: make([]time.Duration, points)}
+	s := &Series{workers: 1, points: m.GetSeries().GetPoints(), longest: make([]time.Duration, points), opened: m.GetSeries().GetFirstOnConnection()}
 	if n, l := len(s.points), len(m.GetSeries().GetLongestNanos()); n != points || l != points {
 		return nil, fmt.Errorf("%d points and %d longest_nanos, the step has %d", n, l, points)
+	}
+	if n := len(s.opened); n != 0 && n != points {
+		return nil, fmt.Errorf("%d of first_on_connection, the step has %d points", n, points)
 	}
 	var sum totals
 	for i := range s.points {
@@ -118,6 +128,9 @@ func (s *Series) readPoint(i int, sum *totals) error {
 		if sum[slot] += r[slot]; sum[slot] > maxCount {
 			return fmt.Errorf("the points add up to %d, more than %d", sum[slot], int64(maxCount))
 		}
+	}
+	if len(s.opened) > 0 && (s.opened[i] < 0 || s.opened[i] > r.completed()) {
+		return fmt.Errorf("first_on_connection: %d of %d that completed", s.opened[i], r.completed())
 	}
 	return r.check(s.longest[i])
 }
@@ -179,11 +192,18 @@ func (s *Series) Add(o *Series) {
 		s.points[i] = appendCounts(make([]byte, 0, len(s.points[i])+len(o.points[i])), sum[:])
 		s.longest[i] = max(s.longest[i], o.longest[i])
 	}
+	if len(s.opened) == 0 || len(o.opened) == 0 {
+		s.opened = nil // what is left would be taken for all of it
+		return
+	}
+	for i := range s.opened {
+		s.opened[i] += o.opened[i]
+	}
 }
 
 // Clone is an independent copy.
 func (s *Series) Clone() Series {
-	return Series{s.workers, slices.Clone(s.points), slices.Clone(s.longest)}
+	return Series{s.workers, slices.Clone(s.points), slices.Clone(s.longest), slices.Clone(s.opened)}
 }
 
 // Workers is how many workers' series are added up.
@@ -191,8 +211,8 @@ func (s *Series) Workers() int { return s.workers }
 
 // Size is about how many bytes it takes.
 func (s *Series) Size() int {
-	const slices = 32
-	n := slices * len(s.points)
+	const each = 24 + 8 + 8 // a slice and two numbers
+	n := each * len(s.points)
 	for _, p := range s.points {
 		n += len(p)
 	}
@@ -201,9 +221,12 @@ func (s *Series) Size() int {
 
 // Series is the sum.
 func (s *Series) Series() *measure.Series {
-	all := &measure.Series{Points: make([]measure.Point, len(s.points))}
+	all := &measure.Series{Points: make([]measure.Point, len(s.points)), CountsConnections: len(s.opened) > 0}
 	for i := range all.Points {
 		all.Points[i] = s.point(i)
+		if all.CountsConnections {
+			all.Points[i].FirstOnConnection = s.opened[i]
+		}
 	}
 	return all
 }

@@ -36,6 +36,9 @@ func seriesOf(t testing.TB, rng *rand.Rand, requests int) (*measure.Series, *wor
 		p.Outcomes[o]++
 		p.Times[measure.TimeSlot(took)]++
 		p.Longest = max(p.Longest, took)
+		if o.Responded() && r.Sent%3 == 0 {
+			p.FirstOnConnection++
+		}
 		if o == measure.Success {
 			p.Expected, r.Expected = p.Expected+1, r.Expected+1
 		}
@@ -63,7 +66,9 @@ func TestSeriesTravelAndAddUp(t *testing.T) {
 			for slot := range p {
 				p[slot] += o[slot]
 			}
+			first := want.Points[i].FirstOnConnection + one.Points[i].FirstOnConnection
 			want.Points[i] = p.point(max(want.Points[i].Longest, one.Points[i].Longest))
+			want.Points[i].FirstOnConnection = first
 		}
 		all = append(all, got)
 		sum.Add(got)
@@ -75,6 +80,31 @@ func TestSeriesTravelAndAddUp(t *testing.T) {
 		if diff := cmp.Diff(want, got.Series()); diff != "" || got.Workers() != 5 {
 			t.Errorf("added up %s, of %d workers (-want +got):\n%s", name, got.Workers(), diff)
 		}
+	}
+}
+
+// A worker of an older image does not count new connections: then they are not known of the sum.
+func TestConnectionsOfAnOlderWorkerAreNotKnown(t *testing.T) {
+	_, m := seriesOf(t, rand.New(rand.NewPCG(11, 12)), 100)
+	counts, err := ReadSeries(m, seriesWindow)
+	must.Succeed(t, err)
+	m.Series.FirstOnConnection = nil
+	lacks, err := ReadSeries(m, seriesWindow)
+	must.Succeed(t, err)
+	for name, of := range map[string][]*Series{"the first": {lacks, counts}, "the last": {counts, lacks}, "the only one": {lacks}} {
+		var sum Series
+		for _, s := range of {
+			sum.Add(s)
+		}
+		all := sum.Series()
+		for i := range all.Points {
+			if all.CountsConnections || all.Points[i].FirstOnConnection != 0 {
+				t.Errorf("%s: point %d has %d new connections, known: %t", name, i, all.Points[i].FirstOnConnection, all.CountsConnections)
+			}
+		}
+	}
+	if !counts.Series().CountsConnections {
+		t.Error("what was added is not known any more")
 	}
 }
 
@@ -123,6 +153,9 @@ func TestReadSeriesRefuses(t *testing.T) {
 	for want, change := range map[string]func(*message){
 		"series: 3 points and 4 longest_nanos, the step has 4":    func(m *message) { m.Points = m.Points[1:] },
 		"series: 4 points and 5 longest_nanos, the step has 4":    func(m *message) { m.LongestNanos = append(m.LongestNanos, 0) },
+		"series: 1 of first_on_connection, the step has 4 points": func(m *message) { m.FirstOnConnection = m.FirstOnConnection[:1] },
+		"series: points[0]: first_on_connection: -1 of ":          func(m *message) { m.FirstOnConnection[0] = -1 },
+		"series: points[3]: first_on_connection: 201 of ":         func(m *message) { m.FirstOnConnection[3] = 201 },
 		"series: points[0]: counts: truncated":                    func(m *message) { m.Points[0] = []byte{0x80} },
 		"series: points[0]: counts: a time is longer than 1h":     func(m *message) { m.Points[0] = counts(key(uint64(rowSlots), 1)) },
 		"series: points[0]: count: more than sent":                func(m *message) { m.Points[0] = counts(key(0, many), 6*maxCount) },

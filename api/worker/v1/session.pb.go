@@ -4527,9 +4527,12 @@ type Series struct {
 	// measure.
 	Points [][]byte `protobuf:"bytes,1,rep,name=points,proto3" json:"points,omitempty"`
 	// longest_nanos is, for each of them, the longest response time of what ended in it.
-	LongestNanos  []int64 `protobuf:"varint,2,rep,packed,name=longest_nanos,json=longestNanos,proto3" json:"longest_nanos,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	LongestNanos []int64 `protobuf:"varint,2,rep,packed,name=longest_nanos,json=longestNanos,proto3" json:"longest_nanos,omitempty"`
+	// first_on_connection is, for each of them, how many responses were the first on their
+	// connection; empty: the worker does not count them.
+	FirstOnConnection []int64 `protobuf:"varint,3,rep,packed,name=first_on_connection,json=firstOnConnection,proto3" json:"first_on_connection,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *Series) Reset() {
@@ -4572,6 +4575,13 @@ func (x *Series) GetPoints() [][]byte {
 func (x *Series) GetLongestNanos() []int64 {
 	if x != nil {
 		return x.LongestNanos
+	}
+	return nil
+}
+
+func (x *Series) GetFirstOnConnection() []int64 {
+	if x != nil {
+		return x.FirstOnConnection
 	}
 	return nil
 }
@@ -5601,10 +5611,11 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x05ideal\x18\x06 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\x05ideal\x12\x18\n" +
 	"\aexcused\x18\a \x01(\x03R\aexcused\x12\x1b\n" +
 	"\tfailed_in\x18\b \x03(\x03R\bfailedIn\x12\x10\n" +
-	"\x03due\x18\t \x01(\x03R\x03due\"E\n" +
+	"\x03due\x18\t \x01(\x03R\x03due\"u\n" +
 	"\x06Series\x12\x16\n" +
 	"\x06points\x18\x01 \x03(\fR\x06points\x12#\n" +
-	"\rlongest_nanos\x18\x02 \x03(\x03R\flongestNanos\"\xbf\x02\n" +
+	"\rlongest_nanos\x18\x02 \x03(\x03R\flongestNanos\x12.\n" +
+	"\x13first_on_connection\x18\x03 \x03(\x03R\x11firstOnConnection\"\xbf\x02\n" +
 	"\x0fGeneratorHealth\x12.\n" +
 	"\x13cpu_throttled_nanos\x18\x01 \x01(\x03R\x11cpuThrottledNanos\x12\x1b\n" +
 	"\tcpu_nanos\x18\x02 \x01(\x03R\bcpuNanos\x12+\n" +

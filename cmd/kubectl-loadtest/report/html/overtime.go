@@ -24,6 +24,7 @@ type moment struct {
 	at, seconds   float64
 	due, sent     float64
 	good, failed  float64
+	connections   float64 // new ones, of which the first response came; NaN: not known
 	p50, p95, p99 float64
 }
 
@@ -35,9 +36,6 @@ type timeline struct {
 	moments  []moment
 }
 
-// notRecorded is what a person looks for over time, and where there is something of it.
-const notRecorded = " How many connections were open is not recorded over time: the table of the generator has how many it opened in each step."
-
 // overTime draws rates and response times of the steps whose series there are, and says what a
 // point is.
 func overTime(s *v1beta1.LoadTestStatus, archived []*archive.Step) (list []figure, note string) {
@@ -45,11 +43,12 @@ func overTime(s *v1beta1.LoadTestStatus, archived []*archive.Step) (list []figur
 	if len(all) == 0 {
 		return nil, ""
 	}
-	note = coarsen(all) + notRecorded
+	note = coarsen(all)
 	x, spans := timeAxisOf(all)
 	list = []figure{ratesOverTime(all, x, spans), timesOverTime(all, x, spans)}
 	list = append(list, usersOverTime(all, x, spans)...)
 	list = append(list, outstandingOverTime(all, x, spans)...)
+	list = append(list, connectionsOverTime(all, x, spans)...)
 	return append(list, usageOverTime(all, x, spans)...), note
 }
 
@@ -100,8 +99,13 @@ func moments(step *v1beta1.StepStatus, s *archive.Series, from float64) []moment
 		for _, n := range p.Outcomes {
 			ended += n
 		}
+		connections := math.NaN()
+		if n := p.FirstOnConnection; n != nil {
+			connections = float64(*n) / seconds
+		}
 		list = append(list, moment{
-			at: from + float64(i)*width + seconds/2, seconds: seconds,
+			connections: connections,
+			at:          from + float64(i)*width + seconds/2, seconds: seconds,
 			due: float64(p.Due) / seconds, sent: float64(p.Sent) / seconds, good: float64(p.Outcomes[measure.Success.String()]) / seconds, failed: float64(max(0, ended-p.Expected)) / seconds,
 			p50: inSeconds(p.P50), p95: inSeconds(p.P95), p99: inSeconds(p.P99),
 		})
@@ -151,9 +155,10 @@ func joined(list []moment, n int) []moment {
 		for _, p := range part {
 			m.seconds += p.seconds
 			m.due, m.sent, m.good, m.failed = m.due+p.due*p.seconds, m.sent+p.sent*p.seconds, m.good+p.good*p.seconds, m.failed+p.failed*p.seconds
+			m.connections += p.connections * p.seconds // not known of one is not known of all
 			m.p50, m.p95, m.p99 = max(m.p50, p.p50), max(m.p95, p.p95), max(m.p99, p.p99)
 		}
-		m.due, m.sent, m.good, m.failed = m.due/m.seconds, m.sent/m.seconds, m.good/m.seconds, m.failed/m.seconds
+		m.due, m.sent, m.good, m.failed, m.connections = m.due/m.seconds, m.sent/m.seconds, m.good/m.seconds, m.failed/m.seconds, m.connections/m.seconds
 		m.at = part[0].at - part[0].seconds/2 + m.seconds/2
 		wide = append(wide, m)
 	}
