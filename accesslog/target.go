@@ -53,7 +53,7 @@ func (e *Entry) setTarget(method, target string) error {
 	return nil
 }
 
-// schemes are those of URLs in logs, and what they are here: a web socket begins as a request.
+// schemes maps the scheme of a URL in a log to http or https: a web socket begins as a request.
 var schemes = map[string]string{"http": "http", "https": "https", "ws": "http", "wss": "https"}
 
 func isScheme(text string) bool {
@@ -75,7 +75,7 @@ func visible(path string) string {
 	return b.String()
 }
 
-// setHost sets the host, if the text is one: it comes from whoever sent the request.
+// setHost sets the host if the text is one. The client chose the text, which may be anything.
 func (e *Entry) setHost(text string) {
 	name, port := strings.ToLower(text), ""
 	if host, p, err := net.SplitHostPort(name); err == nil {

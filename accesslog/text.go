@@ -34,7 +34,7 @@ func (p *parser) parse(raw []byte) (Entry, error) {
 	return parseCombined(line)
 }
 
-var errCombined = errors.New(`the line is none of a format that is known, such as: ADDRESS - USER [28/Nov/2026:10:00:00 +0000] "GET /path HTTP/1.1" 200 BYTES`)
+var errCombined = errors.New(`the line has no known format, such as: ADDRESS - USER [28/Nov/2026:10:00:00 +0000] "GET /path HTTP/1.1" 200 BYTES`)
 
 // parseCombined parses the common or the combined format: ADDRESS IDENTITY USER [TIME]
 // "REQUEST" STATUS …. Before the address there may be a host, as in vhost_combined of Debian.
@@ -216,7 +216,7 @@ func parseBalancer(line string) (e Entry, err error) {
 	return e, e.setStatus(list[status].text)
 }
 
-// lasted is a duration of a log, in a unit; 0 if it is none of at most a day.
+// lasted is a duration of a log, in a unit; 0 if the text is no duration, or longer than a day.
 func lasted(n float64, unit time.Duration) time.Duration {
 	d := n * float64(unit)
 	if !(d >= 0 && d <= float64(24*time.Hour)) {

@@ -35,7 +35,7 @@ type Baseline struct {
 	Optional bool `json:"optional,omitempty"`
 }
 
-// Labels are those of selector, as objects have them.
+// Labels returns selector with plain strings as values.
 func (b *Baseline) Labels() map[string]string {
 	list := map[string]string{}
 	for key, value := range b.Selector {

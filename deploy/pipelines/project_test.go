@@ -94,8 +94,8 @@ esac`,
 const relative = "    - {name: against the last, metric: failureRate, maxIncrease: 300%}\n"
 
 // newProject has the LoadTest of docs/pipelines.md, which takes a second here in place of 90. What it
-// compares is the rate of failures, ten times as high of a broken target: no busy machine makes or
-// hides that.
+// compares is the rate of failures, ten times as high of a broken target, whenever requests are
+// sent.
 func newProject(t *testing.T) *project {
 	t.Helper()
 	p := &project{folder: t.TempDir(), bin: t.TempDir(), service: t.TempDir(), broken: &atomic.Bool{}}
@@ -171,8 +171,9 @@ type outcome struct {
 	comment string
 }
 
-// ends runs a recipe and checks what it leaves. False: a busy machine hindered it, three times: the
-// status says the one, and the machine the other.
+// ends runs a recipe and checks what it leaves. A run is repeated, and after three of them excused, only
+// if /proc/pressure says that processors were short while it went on, and its status that the load was not
+// the planned one; false: it was excused. Excuses bounds how many are.
 func (p *project) ends(t *testing.T, want outcome, recipe func() (code int, output string)) bool {
 	t.Helper()
 	var reading pressure.Reading
@@ -208,7 +209,7 @@ func (p *project) leaves(t *testing.T, comment string) {
 	}
 }
 
-// isHindered says whether the status of a run has a busy machine for a reason.
+// isHindered says whether a run is Inconclusive, or a step not sound, since its load was not the planned one.
 func isHindered(lt *v1beta1.LoadTest) bool {
 	return fault.IsHindered(&lt.Status) || slices.ContainsFunc(lt.Status.Steps, func(s v1beta1.StepStatus) bool {
 		return s.Result != nil && !rungs.IsSound(s.Result)

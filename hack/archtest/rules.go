@@ -41,7 +41,7 @@ var pure = []string{
 var clients = []string{"k8s.io/client-go/...", "sigs.k8s.io/controller-runtime/..."}
 
 // everything of ours but cmd, which wires it together.
-var everything = []string{"api/...", "accesslog", "address", "instant", "measure/...", "pace", "text", "controllers/...", "loadworker/...", "targets/..."}
+var everything = []string{"api/...", "accesslog", "address", "bucket", "instant", "measure/...", "pace", "text", "controllers/...", "loadworker/...", "targets/..."}
 
 // tools are what builds, tests and measures the product.
 var tools = []string{"hack/...", "test/..."}
@@ -59,7 +59,7 @@ var rules = []rule{
 		except:  []string{"cmd", "cmd/kubectl-loadtest/local", "cmd/kubectl-loadtest/serve", "cmd/kubectl-loadtest/preview", "cmd/kubectl-loadtest/services", "cmd/kubectl-loadtest/templates"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"accesslog", "api/v1beta1", "api/config/v1alpha1", "controllers/judge/changepoint", "controllers/judge/metric", "controllers/judge/rungs", "controllers/judge/statistics", "controllers/loadtest/baseline", "controllers/loadtest/history", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
+		allow:   []string{"accesslog", "bucket", "api/v1beta1", "api/config/v1alpha1", "controllers/judge/changepoint", "controllers/judge/metric", "controllers/judge/rungs", "controllers/judge/statistics", "controllers/loadtest/baseline", "controllers/loadtest/history", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
 	},
 	{
 		because: "what is shown of a plan before it runs is the operator's first decision about it, and no plan of another expansion",
@@ -190,8 +190,8 @@ var rules = []rule{
 		allow:   []string{"measure/...", "text", "api/worker/v1"},
 	},
 	{
-		because: "texts, addresses, access logs, schedules and instants are for both sides, and depend on neither",
-		of:      []string{"accesslog", "text", "address", "pace", "instant"},
+		because: "texts, addresses, access logs, requests to buckets, schedules and instants are for both sides, and depend on neither",
+		of:      []string{"accesslog", "text", "address", "bucket", "pace", "instant"},
 		reach:   transitive,
 		forbid:  everything,
 	},

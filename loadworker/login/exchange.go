@@ -25,8 +25,8 @@ const (
 
 // Client is who asks for a token, and how.
 type Client struct {
-	// Credentials returns those of now: they are read for each token, as a Secret may be replaced
-	// during a run.
+	// Credentials reads the current credentials. It is called for each token, because a Secret may
+	// be replaced during a run.
 	Credentials func() (Credentials, error)
 	// Refreshes says that a refresh token is exchanged, and not the client's own credentials.
 	Refreshes bool
@@ -102,7 +102,7 @@ func (c Client) exchange(ctx context.Context, obtain func(context.Context) (*oau
 	return nil, way.explain(err)
 }
 
-// notFollowed returns a redirect as it is: where it leads to, nobody allowed.
+// notFollowed returns a redirect as it is: the policy has not judged where it leads.
 func notFollowed(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // roundTripper sends requests of net/http by a client of package transport. It remembers how the

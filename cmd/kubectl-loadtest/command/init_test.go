@@ -57,7 +57,7 @@ func TestInitTellsWhatItReadOfALog(t *testing.T) {
 	_, err = z.Write(log)
 	must.Succeed(t, errors.Join(err, z.Close()))
 	got := withInput(t, packed.String(), "init", "--from-log", "-", "--service", "shop:80", "--log-methods", "get,post")
-	contains(t, "the account", got.err, "Read 1402 lines: 1400 requests, and 2 not parsed.", "line 6: the line is none of a format", "HEAD 21", "at most 4/s within 1s", "GET /api/items/{number}")
+	contains(t, "the account", got.err, "Read 1402 lines: 1400 requests, and 2 not parsed.", "line 6: the line has no known format", "HEAD 21", "at most 4/s within 1s", "GET /api/items/{number}")
 	contains(t, "the manifest", got.out, "name: POST /api/orders")
 	if strings.Contains(got.err+got.out, "s3cr3t") || got.code != 0 {
 		t.Errorf("exit code %d:\n%s\n%s", got.code, got.err, got.out)
@@ -100,7 +100,7 @@ func TestInitRefuses(t *testing.T) {
 		"a method":          {"", []string{"curl", "-X", "BREW", "http://a/"}, "method BREW is not one of GET, HEAD"},
 		"an unclosed quote": {"curl 'http://a/", []string{"--from-curl", "-"}, "the curl command cannot be read"},
 		"a missing log":     {"", []string{"--from-log", "/does/not/exist"}, "--from-log /does/not/exist: no such file"},
-		"no log":            {"hello\n", []string{"--from-log", "-"}, "--from-log -: none of 1 line is a request: line 1: the line is none of a format"},
+		"no log":            {"hello\n", []string{"--from-log", "-"}, "--from-log -: none of 1 line is a request: line 1: the line has no known format"},
 		"a log and a HAR":   {"", []string{"--from-log", "-", "--from-har", "x"}, "2 given"},
 		"stdin twice":       {"", []string{"--from-log", "-", "--from-series", "-"}, "--from-log and --from-series cannot both be the standard input"},
 		"fields, no log":    {"", []string{"--from-har", "-", "--log-fields", "time=t"}, "--log-fields, --log-host and --log-methods need --from-log"},

@@ -28,7 +28,7 @@ func withBaseline(url, baseline string) string {
 }
 
 // breaking starts a target that fails every tenth request, and every one once it is broken: ten times
-// as many failures are no fault of a busy machine.
+// as many failures, which do not depend on when requests are sent.
 func breaking(t *testing.T) (url string, broken *atomic.Bool) {
 	t.Helper()
 	broken = &atomic.Bool{}
@@ -98,7 +98,7 @@ func TestBaselineOfAManifestWithoutOne(t *testing.T) {
 	url, _ := breaking(t)
 	plain := alone(t.Context(), t, "run", "--local", "-o", "json", "-f", write(t, "a.yaml", strings.Replace(withBaseline(url, ""), difference, "", 1)))
 	before := decoded(t, plain.out)
-	before.Status.Verdict, before.Status.Steps[0].Result.Generator = v1beta1.VerdictPassed, nil // also where a busy machine hindered it
+	before.Status.Verdict, before.Status.Steps[0].Result.Generator = v1beta1.VerdictPassed, nil // the run only makes the file: its own verdict is another test's
 	saved := write(t, "saved.json", string(encoded(t, before)))
 	for _, baseline := range []string{"", ", baseline: {schedule: nightly}"} { // a file is one run, and no level
 		got := decoded(t, alone(t.Context(), t, "run", "--local", "-o", "json", "-f", write(t, "a.yaml", withBaseline(url, baseline)), "--baseline", saved).out)

@@ -207,7 +207,7 @@ func TestAHostileLogTakesBoundedMemory(t *testing.T) {
 	}
 }
 
-// Hosts that somebody made up do not hide the one that is asked.
+// Made-up hosts do not hide the host that most requests ask.
 func TestTheHostIsFoundBehindOthers(t *testing.T) {
 	var log strings.Builder
 	line := func(host string) {
@@ -264,7 +264,7 @@ func TestFromLogRefuses(t *testing.T) {
 		want   string
 	}{
 		"an empty log":        {"", nil, "none of 0 lines is a request"},
-		"no log":              {"a\nb\n", nil, "none of 2 lines is a request: line 1: the line is none of a format that is known"},
+		"no log":              {"a\nb\n", nil, "none of 2 lines is a request: line 1: the line has no known format"},
 		"no host":             {logged(0, "GET", "/"), func(o *draft.LogOptions) { o.Host = "shop" }, "no request is for host shop; --log-host must be written as in the log"},
 		"no window":           {logged(0, "GET", "/"), func(o *draft.LogOptions) { o.Timing.From = noon.Add(1) }, "no request is within --window"},
 		"no method":           {logged(0, "PUT", "/"), nil, "no request has method GET or HEAD (PUT 1): --log-methods names others"},

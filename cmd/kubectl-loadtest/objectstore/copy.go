@@ -25,6 +25,8 @@ const (
 	atOnce = 8
 	// maxArchive bounds an archive: the operator writes none of more than some MB.
 	maxArchive = 256 << 20
+	// maxList bounds what is read of a page of a list, which has at most 1,000 keys of 1 KiB.
+	maxList = 8 << 20
 	// mostKeys bounds the keys that are listed.
 	mostKeys = 1_000_000
 )
@@ -72,7 +74,7 @@ func (s *Store) Copy(ctx context.Context, folder, namespace, name string, most i
 func (s *Store) CopyOne(ctx context.Context, file, key string, written time.Time) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("%s%s/%s: %w", Scheme, s.bucket, key, err)
+			err = fmt.Errorf("%s%s/%s: %w", Scheme, s.bucket.Name, key, err)
 		}
 	}()
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

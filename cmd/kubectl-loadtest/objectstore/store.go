@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/loadtest-dev/loadtest-operator/bucket"
 )
 
 // Scheme is how the URLs of what is in an object store begin.
@@ -23,11 +25,10 @@ func IsURL(from string) bool { return strings.HasPrefix(from, Scheme) }
 // Store is what has a prefix in a bucket.
 type Store struct {
 	// url is what was asked for, for messages.
-	url              string
-	endpoint, region string
-	bucket, prefix   string
-	credentials      aws.Credentials
-	client           *http.Client
+	url    string
+	bucket bucket.Bucket
+	prefix string
+	client *http.Client
 }
 
 // answerWithin bounds how long a store may take for the head of an answer.
@@ -36,18 +37,18 @@ const answerWithin = 30 * time.Second
 // Parse is the store that a URL names, s3://BUCKET/PREFIX or s3://BUCKET, with the settings of an
 // environment. An error names what is missing, and how it is set.
 func Parse(url string, env func(string) string) (*Store, error) {
-	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(url, Scheme), "/")
-	if bucket == "" {
+	name, prefix, _ := strings.Cut(strings.TrimPrefix(url, Scheme), "/")
+	if name == "" {
 		return nil, fmt.Errorf("%s: has no bucket: give s3://BUCKET/PREFIX", url)
 	}
-	s := &Store{url: url, bucket: bucket, prefix: strings.Trim(prefix, "/"), credentials: aws.Credentials{
-		AccessKeyID: env("AWS_ACCESS_KEY_ID"), SecretAccessKey: env("AWS_SECRET_ACCESS_KEY"), SessionToken: env("AWS_SESSION_TOKEN"),
+	region := cmp.Or(env("AWS_REGION"), env("AWS_DEFAULT_REGION"), "us-east-1")
+	s := &Store{url: url, prefix: strings.Trim(prefix, "/"), bucket: bucket.Bucket{
+		Endpoint: cmp.Or(env("AWS_ENDPOINT_URL_S3"), env("AWS_ENDPOINT_URL"), "https://s3."+region+".amazonaws.com"), Name: name, Region: region,
+		Credentials: aws.Credentials{AccessKeyID: env("AWS_ACCESS_KEY_ID"), SecretAccessKey: env("AWS_SECRET_ACCESS_KEY"), SessionToken: env("AWS_SESSION_TOKEN")},
 	}}
-	if !s.credentials.HasKeys() {
+	if !s.bucket.Credentials.HasKeys() {
 		return nil, fmt.Errorf("%s: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set; of a profile of the AWS CLI, eval \"$(aws configure export-credentials --format env)\" sets them", url)
 	}
-	s.region = cmp.Or(env("AWS_REGION"), env("AWS_DEFAULT_REGION"), "us-east-1")
-	s.endpoint = strings.TrimRight(cmp.Or(env("AWS_ENDPOINT_URL_S3"), env("AWS_ENDPOINT_URL"), "https://s3."+s.region+".amazonaws.com"), "/")
 	roots, err := trusted(env("AWS_CA_BUNDLE"))
 	if err != nil {
 		return nil, fmt.Errorf("AWS_CA_BUNDLE: %w", err)
@@ -71,7 +72,7 @@ func (s *Store) Archive() string {
 	return ""
 }
 
-// trusted are the authorities of a file beside those of the machine; nil: these alone.
+// trusted returns the authorities of the machine and of a file; nil without a file: the machine's alone.
 func trusted(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil

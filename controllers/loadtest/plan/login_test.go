@@ -73,7 +73,7 @@ func TestLoginsAreChecked(t *testing.T) {
 	}{
 		"an unknown login": {func(s *v1beta1.LoadTestSpec) { s.Target.Login = "shopp" },
 			`spec.target.login: "shopp" is not the name of one of spec.logins.`},
-		"a login of nobody": {func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0].Login = "" },
+		"a login that no target names": {func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0].Login = "" },
 			"spec.logins[0]: no target logs in by it; set login: gateway in a target, or remove it."},
 		"two headers": {func(s *v1beta1.LoadTestSpec) {
 			s.OtherTargets[0].Headers = []v1beta1.Header{{Name: "authorization", Value: &value}}

@@ -2,7 +2,6 @@ package sink
 
 import (
 	"context"
-	"encoding/xml"
 	"errors"
 	"io"
 	"net/http"
@@ -12,12 +11,10 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"k8s.io/utils/clock"
-)
 
-// emptySHA256 is the sum of no bytes.
-const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	"github.com/loadtest-dev/loadtest-operator/bucket"
+)
 
 // ObjectStore is a bucket.
 type ObjectStore struct {
@@ -80,7 +77,7 @@ type object struct {
 
 // has is nil if the store has the content.
 func (o object) has(ctx context.Context, c Content) error {
-	request, err := o.request(ctx, http.MethodGet, nil, emptySHA256)
+	request, err := o.request(ctx, http.MethodGet, nil, bucket.EmptySHA256)
 	if err != nil {
 		return err
 	}
@@ -111,20 +108,14 @@ func (o object) put(ctx context.Context, c Content) error {
 	return failure(answer)
 }
 
-// request is a signed one. The sum of its body is signed, so that a store refuses another
-// one.
+// request is a signed one.
 func (o object) request(ctx context.Context, method string, body io.Reader, sum string) (*http.Request, error) {
-	request, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(o.store.Endpoint, "/")+"/"+path.Join(o.store.Bucket, o.key), body)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("X-Amz-Content-Sha256", sum)
-	request.Header.Set("Accept-Encoding", "identity") // what is stored is compared as it is
-	if method == http.MethodPut {
+	in := bucket.Bucket{Endpoint: o.store.Endpoint, Name: o.store.Bucket, Region: o.store.Region, Credentials: o.credentials}
+	request, err := in.Request(ctx, o.store.Clock.Now(), method, path.Clean(o.key), nil, body, sum)
+	if err == nil && method == http.MethodPut {
 		request.Header.Set("Content-Type", "application/gzip")
 	}
-	signer := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
-	return request, signer.SignHTTP(ctx, o.credentials, request, sum, "s3", o.store.Region, o.store.Clock.Now())
+	return request, err
 }
 
 // failure is nil for an answer of success.
@@ -133,7 +124,5 @@ func failure(answer *http.Response) error {
 	if answer.StatusCode/100 == 2 {
 		return nil
 	}
-	said := struct{ Code string }{}
-	_ = xml.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&said) // it may say no more
-	return answered{answer.StatusCode, said.Code}
+	return answered{answer.StatusCode, bucket.ErrorCode(answer.Body)}
 }

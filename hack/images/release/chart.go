@@ -31,7 +31,7 @@ const (
 
 // Chart is a packed chart.
 type Chart struct {
-	// Name and Description are those of Chart.yaml, and Metadata is that file as JSON.
+	// Name and Description stand in Chart.yaml; Metadata is that file as JSON.
 	Name, Description string
 	Metadata          []byte
 	// Archive is what Helm installs.

@@ -21,7 +21,7 @@ type Folder struct {
 }
 
 // NewFolder makes a folder. It must have nothing in it: files of another release would be taken for
-// those of this one.
+// files of this one.
 func NewFolder(path string) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, err
