@@ -20,8 +20,6 @@ const (
 	// attempt as a whole is bounded by its context.
 	connectWithin = 5 * time.Second
 	answerWithin  = 15 * time.Second
-	// maxAnswer bounds what is read of an answer that is of no use.
-	maxAnswer = 4 << 10
 )
 
 // Connected calls a function with a client for a few requests, which keeps no connection
