@@ -89,7 +89,7 @@ func TestLinesThatAreNoRequest(t *testing.T) {
 	const at = `a - - [28/Nov/2026:12:00:00 +0000] `
 	for name, tt := range map[string]struct{ line, want string }{
 		"something else":          {"starting nginx", "the line has no known format"},
-		"binary":                  {"\x00\xff\x16\x03", "none of a format"},
+		"binary":                  {"\x00\xff\x16\x03", "has no known format"},
 		"no request":              {at + `"-" 408 0`, "there is no request"},
 		"TLS sent to HTTP":        {at + `"\x16\x03\x01 \x02" 400 0`, "the method is no word"},
 		"a method of lower case":  {at + `"get / HTTP/1.1" 400 0`, "the method is no word"},
