@@ -31,6 +31,7 @@ import (
 // +kubebuilder:selectablefield:JSONPath=`.status.verdict`
 // +kubebuilder:selectablefield:JSONPath=`.status.startTime`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 52",fieldPath=".metadata",message="name must be at most 52 characters, so that the names of the worker pods fit"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.loads) || self.spec.loads.all(l, size(self.metadata.name) + size(l.name) < 52)",fieldPath=".metadata",message="name, and the name of each load, must be at most 51 characters together: they are the name of the load's LoadTest"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.contains('.')",fieldPath=".metadata",message="name must not contain a dot: it is the name of a Job, whose pods have it in their host names"
 // +kubebuilder:validation:XValidation:rule=`self.spec.?baseline.?name.orValue("") != self.metadata.name`,fieldPath=".spec.baseline.name",message="name must be the name of another LoadTest"
 // +kubebuilder:validation:XValidation:rule="has(self.spec.baseline) || has(self.spec.versus) || !has(self.spec.thresholds) || !self.spec.thresholds.exists(t, has(t.maxIncrease) || has(t.maxDecrease))",fieldPath=".spec.baseline",reason="FieldValueRequired",message="baseline or versus must be set when a threshold has maxIncrease or maxDecrease"
@@ -43,6 +44,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.ladder) ? has(oldSelf.spec.ladder) && self.spec.ladder == oldSelf.spec.ladder : !has(oldSelf.spec.ladder))",fieldPath=".spec.ladder",reason="FieldValueForbidden",message="ladder cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.steps) ? has(oldSelf.spec.steps) && self.spec.steps == oldSelf.spec.steps : !has(oldSelf.spec.steps))",fieldPath=".spec.steps",reason="FieldValueForbidden",message="steps cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.search) ? has(oldSelf.spec.search) && self.spec.search == oldSelf.spec.search : !has(oldSelf.spec.search))",fieldPath=".spec.search",reason="FieldValueForbidden",message="search cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.loads) ? has(oldSelf.spec.loads) && self.spec.loads == oldSelf.spec.loads : !has(oldSelf.spec.loads))",fieldPath=".spec.loads",reason="FieldValueForbidden",message="loads cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.preflight) ? has(oldSelf.spec.preflight) && self.spec.preflight == oldSelf.spec.preflight : !has(oldSelf.spec.preflight))",fieldPath=".spec.preflight",reason="FieldValueForbidden",message="preflight cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.?repetitions == oldSelf.spec.?repetitions",fieldPath=".spec.repetitions",reason="FieldValueForbidden",message="repetitions cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.thresholds) ? has(oldSelf.spec.thresholds) && self.spec.thresholds == oldSelf.spec.thresholds : !has(oldSelf.spec.thresholds))",fieldPath=".spec.thresholds",reason="FieldValueForbidden",message="thresholds cannot change once the run has started; create another LoadTest instead"
@@ -84,7 +86,12 @@ type LoadTestList struct {
 
 // LoadTestSpec is what is sent, and what the target must keep.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.ladder) ? 1 : 0) + (has(self.steps) ? 1 : 0) + (has(self.search) ? 1 : 0) == 1",message="exactly one of ladder, steps and search must be set"
+// +kubebuilder:validation:XValidation:rule="(has(self.ladder) ? 1 : 0) + (has(self.steps) ? 1 : 0) + (has(self.search) ? 1 : 0) + (has(self.loads) ? 1 : 0) == 1",message="exactly one of ladder, steps, search and loads must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.loads) || !has(self.baseline) && !has(self.versus) && !has(self.audits) && !has(self.parallelism) && self.repetitions == 1",fieldPath=".loads",reason="FieldValueForbidden",message="loads must not be set with baseline, versus, audits or repetitions, or with parallelism, which each load has"
+// +kubebuilder:validation:XValidation:rule="!has(self.loads) || self.loads.all(l, !has(l.requests) || l.requests.all(n, self.requests.exists(r, r.name == n)))",fieldPath=".loads",message="requests of a load must be names of spec.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.loads) || self.loads.all(l, !has(l.journeys) || has(self.journeys) && l.journeys.all(n, self.journeys.exists(j, j.name == n)))",fieldPath=".loads",message="journeys of a load must be names of spec.journeys"
+// +kubebuilder:validation:XValidation:rule="!has(self.loads) || self.loads.all(l, !has(l.after) || self.loads.exists(o, o.name == l.after))",fieldPath=".loads",message="after of a load must be the name of one of spec.loads"
+// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.loads) || has(self.loads) && t.loads.all(n, self.loads.exists(l, l.name == n)))",fieldPath=".thresholds",message="loads of a threshold must be names of spec.loads"
 // +kubebuilder:validation:XValidation:rule="!has(self.search) || !has(self.repetitions) || self.repetitions == 1",fieldPath=".repetitions",reason="FieldValueForbidden",message="repetitions must not be set with search, which repeats the probes that decide"
 // +kubebuilder:validation:XValidation:rule="!has(self.search) || !has(self.thresholds) || self.thresholds.all(t, !has(t.onBreach) || t.onBreach == 'Continue')",fieldPath=".thresholds",reason="FieldValueForbidden",message="onBreach must not be set with search, which goes on after a breach"
 // +kubebuilder:validation:XValidation:rule="!has(self.search) || !has(self.thresholds) || self.thresholds.all(t, !has(t.upToUsers) && !has(t.steps))",fieldPath=".thresholds",reason="FieldValueForbidden",message="upToUsers and steps must not be set with search, whose thresholds hold for every probe"
@@ -197,7 +204,7 @@ type LoadTestSpec struct {
 	RandomSeed *int64 `json:"randomSeed,omitempty"`
 
 	// ladder is the short form of steps: one step for each number of users, or for each
-	// rate. Exactly one of ladder, steps and search is set. Example: {users: [10, 100],
+	// rate. Exactly one of ladder, steps, search and loads is set. Example: {users: [10, 100],
 	// ratePerUser: 1, duration: 30s}.
 	// +optional
 	Ladder *Ladder `json:"ladder,omitempty"`
@@ -219,6 +226,16 @@ type LoadTestSpec struct {
 	// Example: {rate: {min: 100, max: 10000}, duration: 20s, precision: 5%}.
 	// +optional
 	Search *Search `json:"search,omitempty"`
+
+	// loads are sent side by side, each with requests, journeys and steps of its own. Example: [{name:
+	// readers, requests: [follow], steps: [{name: all, rate: 500, duration: 5m}]}, {name: buyers,
+	// journeys: [buy], delay: 30s, steps: [{name: all, rate: 2, duration: 4m}]}].
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Loads []Load `json:"loads,omitempty"`
 
 	// repetitions is the number of times that all steps run, one time after the other, with a
 	// ladder's rest between. status.spread then says how far the results differ.

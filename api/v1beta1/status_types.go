@@ -155,6 +155,17 @@ type LoadTestStatus struct {
 	// +optional
 	Search *SearchStatus `json:"search,omitempty"`
 
+	// loads are how far spec.loads are, in the same order. Absent without them.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	Loads []LoadStatus `json:"loads,omitempty"`
+
+	// together is what was measured in all loads. Absent until all have ended.
+	// +optional
+	Together *LoadResult `json:"together,omitempty"`
+
 	// internal is what the operator notes for itself, to go on from. Nothing is promised
 	// about it: it changes with any release.
 	// +optional

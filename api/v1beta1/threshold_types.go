@@ -119,6 +119,15 @@ type Threshold struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	Steps []string `json:"steps,omitempty"`
 
+	// loads restricts the threshold to these of spec.loads. Absent: all to which its requests, journeys and
+	// steps belong.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=30
+	Loads []string `json:"loads,omitempty"`
+
 	// upToUsers restricts the threshold to steps of at most this many users. Steps
 	// with a rate are always judged. Absent: all steps.
 	// +optional
