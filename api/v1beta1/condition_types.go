@@ -191,6 +191,8 @@ const (
 	// those below, or, of False, TargetNotAllowed, LimitExceeded, WorkerNotAllowed, InvalidSpec
 	// or BaselineRefused, too.
 	ConditionCarriedOut = "CarriedOut"
+	// ReasonLoadDeleted surfaces when the LoadTest of one of spec.loads was deleted.
+	ReasonLoadDeleted = "LoadDeleted"
 	// ReasonAllStepsRan surfaces when all steps ran.
 	ReasonAllStepsRan = "AllStepsRan"
 	// ReasonStoppedOnBreach surfaces when steps were skipped after a breach.

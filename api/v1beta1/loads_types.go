@@ -91,6 +91,7 @@ type LoadStatus struct {
 	Test string `json:"test"`
 	// uid is that of this LoadTest. Absent until it was created.
 	// +optional
+	// +kubebuilder:validation:MaxLength=63
 	UID types.UID `json:"uid,omitempty"`
 	// phase is that of this LoadTest.
 	// +optional
@@ -109,6 +110,10 @@ type LoadStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
+	// ended says that the run ended the load: it was in the background, or another load or the whole
+	// run had ended. Its verdict does not count then.
+	// +optional
+	Ended bool `json:"ended,omitempty"`
 	// result is what was measured in all of its steps. Absent until all loads have ended.
 	// +optional
 	Result *LoadResult `json:"result,omitempty"`

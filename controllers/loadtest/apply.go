@@ -59,6 +59,9 @@ func (p *pass) applyDecision(ctx context.Context) error {
 		}
 	case lifecycle.JobKeep:
 	}
+	if err := p.createLoads(ctx); err != nil {
+		return err
+	}
 	if d.Forget {
 		p.forget(client.ObjectKeyFromObject(lt))
 		return nil

@@ -28,6 +28,7 @@ const (
 	refusedStatus   refused = "Status"
 	refusedDeletion refused = "Deletion"
 	refusedResults  refused = "Results"
+	refusedLoad     refused = "LoadTest"
 )
 
 // NewMetrics registers the metrics.
@@ -62,7 +63,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	for _, verdict := range v1beta1.Verdicts() {
 		m.finished.WithLabelValues(string(verdict))
 	}
-	for _, of := range []refused{refusedJob, refusedStatus, refusedResults, refusedDeletion} {
+	for _, of := range []refused{refusedJob, refusedStatus, refusedResults, refusedDeletion, refusedLoad} {
 		m.refusals.WithLabelValues(string(of))
 	}
 	reg.MustRegister(m.finished, m.transitions, m.refusals, m.panics, m.writes, m.bytes, m.queue, m.attempts, m.lost)

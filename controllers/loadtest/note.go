@@ -31,6 +31,11 @@ type note struct {
 	written lifecycle.Written
 	version string
 
+	// uncreated is why LoadTests of loads were not created, by load, and loadRefused that a pass noted
+	// one that the next is to observe.
+	uncreated   map[string]uncreated
+	loadRefused bool
+
 	lookups   lookups
 	archiving archiving
 	refusals  refusals

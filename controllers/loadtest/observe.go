@@ -33,6 +33,9 @@ func (p *pass) observe(ctx context.Context) (ends bool, err error) {
 		return false, err
 	}
 	p.rules = p.inForce.For(p.lt.Namespace)
+	if err := p.observeLoads(ctx); err != nil {
+		return false, err
+	}
 	if err := p.observeCluster(ctx, job); err != nil {
 		return false, err
 	}

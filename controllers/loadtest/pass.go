@@ -66,6 +66,7 @@ var phases = []phase{
 // carryOut makes a pass over a LoadTest.
 func (r *Reconciler) carryOut(ctx context.Context, lt *v1beta1.LoadTest, inForce *policy.Policy, note *note) (ctrl.Result, error) {
 	p := &pass{Reconciler: r, lt: lt, inForce: inForce, now: note.instant(lt, r.Clock), note: note, knewJob: note.jobExists}
+	note.loadRefused = false
 	for _, each := range phases {
 		switch ends, err := each.run(p, ctx); {
 		case err != nil:
@@ -103,7 +104,7 @@ func (r *Reconciler) goesOnWaiting(ctx context.Context, lt *v1beta1.LoadTest, in
 // hasMore says whether the pass noted what the next one is to observe: a refusal, a Job in
 // the way, or a reading of a target.
 func (p *pass) hasMore() bool {
-	return p.jobRefused || p.note.jobExists && !p.knewJob || p.decision.Look != nil
+	return p.jobRefused || p.note.loadRefused || p.note.jobExists && !p.knewJob || p.decision.Look != nil
 }
 
 // decide decides what the run does next, or ends it as well as it can be ended.

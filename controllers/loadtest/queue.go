@@ -34,7 +34,7 @@ type line struct {
 // policy holds has no place, and would begin without one by another.
 func (r *Reconciler) place(ctx context.Context, lt *v1beta1.LoadTest, p *policy.Policy, now time.Time) (*queue.Place, error) {
 	rules := rulesOf(p, now)
-	if rules.stateOf(lt) != queue.Waiting {
+	if rules.stateOf(lt) != queue.Waiting || isLoad(lt) {
 		return nil, nil
 	}
 	workers := plan.Workers(&lt.Spec)
@@ -69,7 +69,7 @@ func (r *Reconciler) admit(ctx context.Context, lt *v1beta1.LoadTest, workers in
 
 // isAwaited says whether another run waits for the place of one whose workers do not become ready.
 func (r *Reconciler) isAwaited(ctx context.Context, lt *v1beta1.LoadTest, p *policy.Policy, now time.Time) (bool, error) {
-	if !lifecycle.MayGiveWay(lt, now) {
+	if isLoad(lt) || !lifecycle.MayGiveWay(lt, now) {
 		return false, nil
 	}
 	r.line.mu.Lock()
@@ -128,7 +128,7 @@ func (r *Reconciler) unfinished(ctx context.Context, rules *rules) ([]queue.Run,
 	needs := map[types.UID]int32{}
 	for i := range list.Items {
 		lt := &list.Items[i]
-		if lifecycle.Finished(lt) || !lt.DeletionTimestamp.IsZero() {
+		if lifecycle.Finished(lt) || isLoad(lt) || !lt.DeletionTimestamp.IsZero() {
 			continue
 		}
 		if n, ok := r.line.needs[lt.UID]; ok {
@@ -210,12 +210,16 @@ func (r *rules) limits() queue.Limits {
 	}}
 }
 
-// unfinishedField is an index of the cache: the LoadTests that have not ended.
+// isLoad says whether a LoadTest carries out a load of another, which has the place of all its loads in
+// the queue. One that only says so never begins.
+func isLoad(lt *v1beta1.LoadTest) bool { return lifecycle.ParentName(lt) != "" }
+
+// unfinishedField is an index of the cache: the LoadTests that have not ended, but for loads.
 const unfinishedField, unfinishedYes = "unfinished", "yes"
 
 // indexUnfinished are its values for an object.
 func indexUnfinished(o client.Object) []string {
-	if lt, ok := o.(*v1beta1.LoadTest); !ok || lifecycle.Finished(lt) {
+	if lt, ok := o.(*v1beta1.LoadTest); !ok || lifecycle.Finished(lt) || isLoad(lt) {
 		return nil
 	}
 	return []string{unfinishedYes}

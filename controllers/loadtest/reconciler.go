@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -32,7 +33,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
-// +kubebuilder:rbac:groups=loadtest.dev,resources=loadtests,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups=loadtest.dev,resources=loadtests,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=loadtest.dev,resources=loadtests/status,verbs=patch
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
@@ -116,6 +117,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		For(&v1beta1.LoadTest{}).
 		WithOptions(r.options()).
 		Owns(&batchv1.Job{}).
+		Watches(&v1beta1.LoadTest{}, handler.EnqueueRequestsFromMapFunc(requestsOfLoads), builder.WithPredicates(milestones)).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(requestOfPod)).
 		WatchesRawSource(source.Func(r.Runs.start)).
 		Complete(r)

@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"fmt"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -26,6 +28,7 @@ type accepting struct {
 // the phases up to begin read; each of them may refuse the run. Only begin writes the plan
 // into the status.
 var acceptingPhases = []phase[*accepting]{
+	(*accepting).awaitParent,
 	(*accepting).requireRules,
 	(*accepting).planRun,
 	(*accepting).checkSize,
@@ -99,6 +102,14 @@ func (r *accepting) keepWaiting() (goesOn bool) {
 	return false
 }
 
+// beginning says what follows once a run begins.
+func beginning(s *v1beta1.LoadTestStatus) string {
+	if n := len(s.Loads); n > 0 {
+		return fmt.Sprintf("The run begins; LoadTests of its %d loads are created.", n)
+	}
+	return "The run begins; its workers are created."
+}
+
 // begin writes the plan into the status: from the next pass on, workers are wanted.
 func (r *accepting) begin() (goesOn bool) {
 	s := &r.out.Status
@@ -108,9 +119,11 @@ func (r *accepting) begin() (goesOn bool) {
 	r.planned.Record(s)
 	r.noteAccess()
 	s.Environment, s.Internal.Queries = r.environment(), r.queries
-	s.Thresholds = verdict.Thresholds(r.spec, s.Requests, s.Steps)
+	if len(s.Loads) == 0 {
+		s.Thresholds = verdict.Thresholds(r.spec, s.Requests, s.Steps)
+	}
 	r.auditsPending("")
 	r.resumed()
-	r.event("Started", r.leaveQueue()+"The run begins; its workers are created.")
+	r.event("Started", r.leaveQueue()+beginning(s))
 	return true
 }

@@ -18,6 +18,8 @@ type Decision struct {
 	Status v1beta1.LoadTestStatus
 	// Job says what to do with the run's Job.
 	Job JobAction
+	// CreateLoads are LoadTests of loads that are to be created.
+	CreateLoads []*v1beta1.LoadTest
 	// Store comes before the write of the status; nil: nothing is stored.
 	Store *Store
 	// Look comes once the workers are directed; nil: no target is read.
@@ -111,6 +113,8 @@ func (r *pass) decide() Decision {
 		r.failInconsistent(problem)
 	case r.read.StartTime == nil:
 		inOrder(&accepting{pass: r}, acceptingPhases)
+	case len(r.spec.Loads) > 0:
+		inOrder(&sideBySide{r}, sideBySidePhases)
 	case !r.hasStarted():
 		inOrder(&starting{pass: r}, startingPhases)
 	default:

@@ -77,6 +77,10 @@ type Observed struct {
 	Level *baseline.Level
 	// Step is what the workers reported of the running step; nil: nothing yet.
 	Step *exchange.Report
+	// Loads are the LoadTests of spec.loads, in its order; nil: there are none.
+	Loads []LoadSeen
+	// Parent is the LoadTest that has this one among its spec.loads; nil: there is none.
+	Parent *Parent
 	// Keeping is what becomes of the results of a finished run.
 	Keeping Keeping
 }

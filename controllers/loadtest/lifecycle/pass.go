@@ -36,7 +36,7 @@ type pass struct {
 
 // newPass is a pass that has decided nothing yet.
 func newPass(lt *v1beta1.LoadTest, rules policy.Rules, seen Observed, now time.Time) *pass {
-	in := inputs{test: lt, spec: &lt.Spec, read: lt.Status, seen: seen, now: now, rules: rules, held: rules.Hold(now)}
+	in := inputs{test: lt, spec: specOf(lt, seen.Parent), read: lt.Status, seen: seen, now: now, rules: rules, held: rules.Hold(now)}
 	r := &pass{inputs: in, workers: seen.Workers}
 	r.out.Status = *lt.Status.DeepCopy()
 	return r

@@ -69,7 +69,11 @@ func (r *pass) finishCut() {
 }
 
 func (r *pass) cancel() {
-	r.fail(v1beta1.VerdictCanceled, v1beta1.ReasonTerminated, "spec.terminate ended the run; what was measured is kept.")
+	message := "spec.terminate ended the run; what was measured is kept."
+	if p := r.seen.Parent; p != nil && !r.test.Spec.Terminate {
+		message = fmt.Sprintf("LoadTest %s, which has the load, ended it; what was measured is kept.", p.Name)
+	}
+	r.fail(v1beta1.VerdictCanceled, v1beta1.ReasonTerminated, message)
 }
 
 // fail ends a run that could not go to its end.

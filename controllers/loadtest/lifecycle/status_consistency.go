@@ -17,6 +17,8 @@ func (r *inputs) inconsistency() string {
 		return "verdict is set, but condition Finished is not True"
 	case s.StartTime == nil:
 		return "" // the run is planned anew
+	case len(r.spec.Loads) > 0:
+		return r.loadsInconsistency()
 	case len(s.Steps) == 0:
 		return "steps is empty, but startTime is set"
 	case (s.Search == nil) != (r.spec.Search == nil):

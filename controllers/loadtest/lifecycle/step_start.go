@@ -17,9 +17,10 @@ func (r *starting) beginFirstStep() (goesOn bool) {
 	if r.wait.status != metav1.ConditionTrue {
 		return true
 	}
-	if r.makeAudits(v1beta1.AuditBefore, "") {
+	at, ok := r.mayBegin()
+	if ok && r.makeAudits(v1beta1.AuditBefore, "") {
 		r.recordDescriptors()
-		r.startStep(0, r.now.Add(r.lead()))
+		r.startStep(0, at)
 	}
 	return false
 }

@@ -23,6 +23,9 @@ func (r *pass) summarize() (goesOn bool) {
 }
 
 func summaryOf(s *v1beta1.LoadTestStatus) v1beta1.Summary {
+	if len(s.Loads) > 0 {
+		return summaryOfLoads(s)
+	}
 	if len(s.Steps) == 0 {
 		return v1beta1.Summary{}
 	}

@@ -35,6 +35,9 @@ type Plan struct {
 	Versus *v1beta1.VersusStatus
 	// OtherTargets are where the requests go that name one, as far as ports are known.
 	OtherTargets []v1beta1.OtherTargetStatus
+	// Loads are those that are sent side by side, each by a LoadTest of its own; nil: the run has one
+	// load, and Steps are its own.
+	Loads []v1beta1.LoadStatus
 }
 
 // Record writes the plan to a status.
@@ -43,10 +46,20 @@ func (p Plan) Record(s *v1beta1.LoadTestStatus) {
 	s.TargetURL, s.Requests, s.Steps = p.TargetURL, p.Requests, p.Steps
 	s.Internal.Access, s.Internal.ControlAccess, s.Internal.OtherAccess = nil, nil, nil
 	s.Audits, s.Search, s.Versus, s.OtherTargets = p.Audits, p.Search, p.Versus, p.OtherTargets
+	s.Loads = p.Loads
 }
 
 // Workers is how many workers a run will have.
-func Workers(spec *v1beta1.LoadTestSpec) int32 { return workers(spec, stepsOnce(spec)) }
+func Workers(spec *v1beta1.LoadTestSpec) int32 {
+	if len(spec.Loads) == 0 {
+		return workers(spec, stepsOnce(spec))
+	}
+	var sum int32
+	for i := range spec.Loads {
+		sum += Workers(specOf(spec, i))
+	}
+	return min(sum, workerv1.MaxWorkers)
+}
 
 // workers is how many workers share the load: spec.parallelism, or enough for
 // the largest step. A worker may get no share of a small step.

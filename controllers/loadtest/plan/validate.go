@@ -30,6 +30,9 @@ func invalid(format string, args ...any) *Refusal {
 // is out of bounds. (Mind that a nil *Refusal in an error variable is not a nil
 // error.)
 func New(lt *v1beta1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
+	if len(lt.Spec.Loads) > 0 {
+		return planLoads(lt, rules)
+	}
 	if refusal := checkSpec(&lt.Spec); refusal != nil {
 		return Plan{}, refusal
 	}

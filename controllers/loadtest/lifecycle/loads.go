@@ -1,0 +1,406 @@
+package lifecycle
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/instant"
+	"github.com/loadtest-dev/loadtest-operator/text"
+)
+
+// LoadSeen is the LoadTest of a load, as it was read.
+type LoadSeen struct {
+	// Test is the LoadTest; nil: there is none of its name.
+	Test *v1beta1.LoadTest
+	// Taken says that another LoadTest has its name.
+	Taken bool
+	// Whole says that Test has the results of its steps.
+	Whole bool
+	// Refused is why the API server refused to create it; nil: it did not.
+	Refused *Refusal
+}
+
+// NeedsResults says whether the loads of a run have all ended, so that their results are to be read.
+func NeedsResults(lt *v1beta1.LoadTest, seen []LoadSeen) bool {
+	return lt.Status.StartTime != nil && !Finished(lt) && !slices.ContainsFunc(seen, func(l LoadSeen) bool { return l.Test != nil && !Finished(l.Test) })
+}
+
+// sideBySide is a pass over a run whose loads are carried out by LoadTests of their own.
+type sideBySide struct{ *pass }
+
+// sideBySidePhases: followLoads writes what was seen of the loads, which the phases after it read.
+var sideBySidePhases = []phase[*sideBySide]{
+	(*sideBySide).followLoads,
+	(*sideBySide).endIfAsked,
+	(*sideBySide).endWithOthers,
+	(*sideBySide).finishLoads,
+	(*sideBySide).createLoads,
+	(*sideBySide).beginLoads,
+}
+
+// followLoads writes how far each load is. One whose LoadTest is gone has ended: what it measured is
+// lost.
+func (r *sideBySide) followLoads() (goesOn bool) {
+	r.out.Undirected = true
+	s := &r.out.Status
+	s.Workers.Ready = 0
+	for i := range s.Loads {
+		l, seen := &s.Loads[i], r.loadSeen(i)
+		switch {
+		case l.Verdict != "":
+		case l.UID != "" && (seen.Test == nil || seen.Test.UID != l.UID):
+			now := metav1.NewTime(r.now)
+			l.Phase, l.Verdict, l.CompletionTime = v1beta1.PhaseFinished, v1beta1.VerdictError, &now
+			l.Message = fmt.Sprintf("LoadTest %s was deleted before the run had ended.", l.Test)
+		case l.UID == "" && seen.Taken:
+			r.fail(v1beta1.VerdictError, v1beta1.ReasonCreateRefused, fmt.Sprintf("A LoadTest named %s exists and is not of this run; delete it, or give the load another name.", l.Test))
+			return false
+		case l.UID == "":
+		default:
+			l.Phase = seen.Test.Status.Phase
+			s.Workers.Ready += seen.Test.Status.Workers.Ready
+			if Finished(seen.Test) {
+				l.Verdict, l.CompletionTime = seen.Test.Status.Verdict, seen.Test.Status.CompletionTime
+				l.Message = text.Truncate(explanation(seen.Test.Status.Conditions), maxLoadMessage)
+				l.Ended = l.Verdict == v1beta1.VerdictCanceled && r.read.Internal.StopTime != nil
+			}
+		}
+	}
+	r.reportLoadWorkers()
+	return true
+}
+
+// maxLoadMessage bounds the sentence of a load.
+const maxLoadMessage = 512
+
+// loadSeen is what was seen of the load with that index.
+func (r *inputs) loadSeen(i int) LoadSeen {
+	if i >= len(r.seen.Loads) {
+		return LoadSeen{}
+	}
+	return r.seen.Loads[i]
+}
+
+// reportLoadWorkers writes whether the workers of all loads are ready, until the first has begun.
+func (r *sideBySide) reportLoadWorkers() {
+	s := &r.out.Status
+	if r.anyBegun() {
+		return
+	}
+	var waiting []string
+	for i := range s.Loads {
+		if !r.isReady(i) {
+			waiting = append(waiting, s.Loads[i].Name)
+		}
+	}
+	if len(waiting) == 0 {
+		r.set(v1beta1.ConditionWorkersReady, metav1.ConditionTrue, v1beta1.ReasonAllReady, "The workers of all loads are ready.")
+		return
+	}
+	reason, message := v1beta1.ReasonWaiting, fmt.Sprintf("Not all loads have their workers ready yet: %s.", strings.Join(waiting, ", "))
+	for i := range s.Loads {
+		if refused := r.loadSeen(i).Refused; refused != nil && s.Loads[i].UID == "" {
+			reason, message = v1beta1.ReasonCreateRefused, fmt.Sprintf("The API server refuses LoadTest %s: %s", s.Loads[i].Test, sentence(refused.Message))
+			break
+		}
+		if test := r.loadSeen(i).Test; test != nil {
+			if c := meta.FindStatusCondition(test.Status.Conditions, v1beta1.ConditionWorkersReady); c != nil && c.Status == metav1.ConditionFalse && c.Reason != v1beta1.ReasonWaiting {
+				reason, message = c.Reason, fmt.Sprintf("Load %s: %s", s.Loads[i].Name, c.Message)
+				break
+			}
+		}
+	}
+	r.set(v1beta1.ConditionWorkersReady, metav1.ConditionFalse, reason, message)
+}
+
+// isReady says whether a load waits, with all its workers, for the instant at which it begins.
+func (r *sideBySide) isReady(i int) bool {
+	test := r.loadSeen(i).Test
+	return test != nil && test.Status.Phase == v1beta1.PhaseStarting && meta.IsStatusConditionTrue(test.Status.Conditions, v1beta1.ConditionWorkersReady)
+}
+
+func (r *sideBySide) anyBegun() bool {
+	return slices.ContainsFunc(r.out.Status.Loads, func(l v1beta1.LoadStatus) bool { return l.BeginTime != nil })
+}
+
+// endIfAsked ends all loads as the user or the administrator asks for, or when the time is up.
+func (r *sideBySide) endIfAsked() (goesOn bool) {
+	at, limited := deadline(r.read.StartTime, r.spec.ActiveDeadlineSeconds)
+	switch {
+	case r.out.Status.Internal.StopTime != nil:
+	case r.held.Ends():
+		r.out.Status.Internal.StopCause = r.stopCause()
+		r.stopLoads()
+	case r.spec.Terminate, limited && !r.now.Before(at):
+		r.stopLoads()
+	case limited:
+		r.wake(at)
+	}
+	return true
+}
+
+// stopLoads ends all loads that have not ended.
+func (r *sideBySide) stopLoads() {
+	now := metav1.NewMicroTime(r.now)
+	r.out.Status.Internal.StopTime = &now
+}
+
+// endWithOthers ends all loads once one could not be carried out or was aborted, since the others were
+// to be sent beside it, and those in the background once all others have ended.
+func (r *sideBySide) endWithOthers() (goesOn bool) {
+	s := &r.out.Status
+	if s.Internal.StopTime != nil {
+		return true
+	}
+	under := false
+	for i := range s.Loads {
+		l := &s.Loads[i]
+		under = under || l.Verdict == "" && !r.isBackground(i)
+		if l.Verdict == v1beta1.VerdictError || l.Verdict == v1beta1.VerdictCanceled || l.Verdict != "" && wasAborted(r.loadSeen(i).Test) {
+			r.stopLoads()
+			r.event("LoadsEnded", fmt.Sprintf("Load %s has ended early: %s The others are ended.", l.Name, sentence(l.Message)))
+			return true
+		}
+	}
+	if !under {
+		r.stopLoads()
+	}
+	return true
+}
+
+func (r *inputs) isBackground(i int) bool { return i < len(r.spec.Loads) && r.spec.Loads[i].Background }
+
+// wasAborted says whether a threshold cut the load short.
+func wasAborted(one *v1beta1.LoadTest) bool {
+	if one == nil {
+		return false
+	}
+	c := meta.FindStatusCondition(one.Status.Conditions, v1beta1.ConditionCarriedOut)
+	return c != nil && c.Reason == v1beta1.ReasonAborted
+}
+
+// finishLoads ends the run once all of its loads have ended, and their results were read.
+func (r *sideBySide) finishLoads() (goesOn bool) {
+	s := &r.out.Status
+	for i := range s.Loads {
+		l := &s.Loads[i]
+		if l.UID == "" && l.Verdict == "" && r.read.Internal.StopTime != nil { // it is not created any more
+			l.Phase, l.Verdict, l.Ended = v1beta1.PhaseFinished, v1beta1.VerdictCanceled, true
+			l.Message = "The run ended before the load could begin."
+		}
+		if l.Verdict == "" {
+			return true
+		}
+	}
+	if !r.addLoads() {
+		return false
+	}
+	if r.wasAskedToEnd() {
+		r.finishCut()
+		return false
+	}
+	r.judgeLoads()
+	return false
+}
+
+// addLoads writes the results of each load and of all together. It is false while they have not been
+// read.
+func (r *sideBySide) addLoads() bool {
+	s := &r.out.Status
+	var all []v1beta1.StepStatus
+	for i := range s.Loads {
+		seen := r.loadSeen(i)
+		if seen.Test == nil || seen.Test.UID != s.Loads[i].UID {
+			continue // nothing was measured, or what was is gone
+		}
+		if !seen.Whole {
+			r.wake(r.now.Add(resultsExpected))
+			return false
+		}
+		sum, err := results.Sum(seen.Test.Status.Steps...)
+		if err != nil { // not reached: a status that the operator wrote
+			s.Loads[i].Message = text.Truncate(err.Error(), maxLoadMessage)
+			continue
+		}
+		s.Loads[i].Result = sum
+		all = append(all, seen.Test.Status.Steps...)
+	}
+	s.Together, _ = results.Sum(all...)
+	return true
+}
+
+// resultsExpected is the time between two tries to read the results of the loads.
+const resultsExpected = time.Second
+
+// wasAskedToEnd says whether the loads were ended because the user, the administrator or the deadline
+// ended the run.
+func (r *sideBySide) wasAskedToEnd() bool {
+	s := &r.out.Status
+	at, limited := deadline(r.read.StartTime, r.spec.ActiveDeadlineSeconds)
+	stopped := s.Internal.StopTime
+	asked := s.Internal.StopCause != nil || r.spec.Terminate || limited && stopped != nil && !stopped.Time.Before(at)
+	return asked && slices.ContainsFunc(s.Loads, func(l v1beta1.LoadStatus) bool { return l.Ended })
+}
+
+// severity orders the verdicts of loads: the first of them is that of the run.
+var severity = []v1beta1.Verdict{v1beta1.VerdictFailed, v1beta1.VerdictError, v1beta1.VerdictCanceled, v1beta1.VerdictInconclusive, v1beta1.VerdictPassed}
+
+// judgeLoads writes the verdict of the run: the worst of its loads, but for those that the run ended.
+func (r *sideBySide) judgeLoads() {
+	s := &r.out.Status
+	var judged []int
+	for i := range s.Loads {
+		if !s.Loads[i].Ended {
+			judged = append(judged, i)
+		}
+	}
+	worst := slices.MinFunc(judged, func(a, b int) int {
+		return cmp.Compare(slices.Index(severity, s.Loads[a].Verdict), slices.Index(severity, s.Loads[b].Verdict))
+	})
+	verdict := s.Loads[worst].Verdict
+	var said []string
+	for _, i := range judged {
+		if s.Loads[i].Verdict == verdict {
+			said = append(said, fmt.Sprintf("Load %s: %s", s.Loads[i].Name, sentence(s.Loads[i].Message)))
+		}
+	}
+	message := strings.Join(said, " ")
+	reason := reasonOfLoad(r.loadSeen(worst).Test, verdict)
+	if verdict == v1beta1.VerdictError || verdict == v1beta1.VerdictCanceled {
+		r.fail(verdict, reason, message+" What was measured is kept.")
+		return
+	}
+	s.Verdict, s.Phase = verdict, v1beta1.PhaseFinished
+	kept := passed(verdict)
+	r.set(v1beta1.ConditionThresholdsMet, kept, reason, message)
+	r.set(v1beta1.ConditionCarriedOut, metav1.ConditionTrue, v1beta1.ReasonAllStepsRan, "All loads ran.")
+	r.complete()
+	if said := fmt.Sprintf("Verdict %s: %s", verdict, message); kept == metav1.ConditionTrue {
+		r.event(string(verdict), said)
+	} else {
+		r.warn(string(verdict), said)
+	}
+}
+
+// reasonOfLoad is the reason of the condition that explains the verdict of a load.
+func reasonOfLoad(one *v1beta1.LoadTest, verdict v1beta1.Verdict) string {
+	if one == nil {
+		return v1beta1.ReasonLoadDeleted
+	}
+	if c := v1beta1.NotCarriedOut(one.Status.Conditions); c != nil {
+		return c.Reason
+	}
+	if c := meta.FindStatusCondition(one.Status.Conditions, v1beta1.ConditionThresholdsMet); c != nil {
+		return c.Reason
+	}
+	return string(verdict)
+}
+
+// createLoads creates the LoadTests of loads that have none, again and again if they are refused, until
+// the start deadline.
+func (r *sideBySide) createLoads() (goesOn bool) {
+	if r.read.Internal.StopTime != nil || r.out.Status.Internal.StopTime != nil {
+		return true
+	}
+	at, limited := r.startDeadline()
+	for i, one := range plan.Loads(r.test) {
+		if r.out.Status.Loads[i].UID != "" {
+			continue
+		}
+		refused := r.loadSeen(i).Refused
+		switch {
+		case refused != nil && (refused.Permanent || limited && !r.now.Before(at)):
+			r.stopLoads()
+			r.out.Status.Loads[i].Verdict, r.out.Status.Loads[i].Phase = v1beta1.VerdictError, v1beta1.PhaseFinished
+			r.out.Status.Loads[i].Message = text.Truncate("The API server refuses the LoadTest: "+sentence(refused.Message), maxLoadMessage)
+			return true
+		case refused != nil && r.now.Before(refused.At.Add(createRetry)):
+			r.wake(refused.At.Add(createRetry))
+		default:
+			r.out.CreateLoads = append(r.out.CreateLoads, one)
+		}
+	}
+	return true
+}
+
+// beginLoads writes the instants at which loads begin: those with the run once the workers of all are
+// ready, and the others when the load before them has ended.
+func (r *sideBySide) beginLoads() (goesOn bool) {
+	s := &r.out.Status
+	if s.Internal.StopTime != nil {
+		return true
+	}
+	if !r.anyBegun() {
+		for i := range s.Loads {
+			if !r.isReady(i) {
+				return true
+			}
+		}
+	}
+	for i := range s.Loads {
+		if s.Loads[i].BeginTime != nil {
+			continue
+		}
+		if from, ok := r.begins(i); ok {
+			at := metav1.NewMicroTime(from.Add(v1beta1.OrZero(r.spec.Loads[i].Delay)))
+			s.Loads[i].BeginTime = &at
+			s.Phase = v1beta1.PhaseRunning
+		}
+	}
+	return true
+}
+
+// begins is the instant from which the delay of a load counts; ok is false if it has not come.
+func (r *sideBySide) begins(i int) (from time.Time, ok bool) {
+	after := r.spec.Loads[i].After
+	if after == "" {
+		return r.now.Add(2 * r.lead()), true // for the loads to read it, and their workers to be directed
+	}
+	before := slices.IndexFunc(r.out.Status.Loads, func(l v1beta1.LoadStatus) bool { return l.Name == after })
+	if before < 0 || r.out.Status.Loads[before].Verdict == "" {
+		return time.Time{}, false
+	}
+	if end := r.out.Status.Loads[before].CompletionTime; end != nil {
+		return instant.Later(end.Time, r.read.StartTime.Time), true
+	}
+	return r.now, true
+}
+
+// loadsInconsistency names what is wrong with the loads of a run under way.
+func (r *inputs) loadsInconsistency() string {
+	if !slices.EqualFunc(r.read.Loads, r.spec.Loads, func(a v1beta1.LoadStatus, b v1beta1.Load) bool { return a.Name == b.Name }) {
+		return "loads do not follow from spec.loads"
+	}
+	return ""
+}
+
+// summaryOfLoads is the line that kubectl get prints of loads side by side.
+func summaryOfLoads(s *v1beta1.LoadTestStatus) v1beta1.Summary {
+	ended := 0
+	for i := range s.Loads {
+		if s.Loads[i].Verdict != "" {
+			ended++
+		}
+	}
+	summary := v1beta1.Summary{
+		Step:    fmt.Sprintf("%d/%d loads", ended, len(s.Loads)),
+		Workers: fmt.Sprintf("%d/%d", s.Workers.Ready, s.Workers.Desired),
+	}
+	if all := s.Together; all != nil {
+		summary.Errors = text.Percent(all.Failed, all.Sent)
+		summary.Unsent = text.Percent(all.Unsent, all.Due)
+		if t := all.ResponseTime; t != nil {
+			summary.P95, summary.P99 = short(t.P95), short(t.P99)
+		}
+	}
+	return summary
+}

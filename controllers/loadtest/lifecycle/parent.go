@@ -1,0 +1,103 @@
+package lifecycle
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/instant"
+)
+
+// Parent is what a load reads of the LoadTest that has it among its spec.loads.
+type Parent struct {
+	// Name is that LoadTest.
+	Name string
+	// Lists says that it has this load, Strange that it has other loads in its place.
+	Lists, Strange bool
+	// Begin is the instant at which the first step begins; nil: it is not known yet.
+	Begin *time.Time
+	// Suspends and Ends say that it holds, or ends, its loads.
+	Suspends, Ends bool
+}
+
+// ParentName is the LoadTest that has this one among its spec.loads, by its owner; "": there is none.
+func ParentName(lt *v1beta1.LoadTest) string {
+	owner := metav1.GetControllerOf(lt)
+	if owner == nil || owner.Kind != "LoadTest" || owner.APIVersion != v1beta1.GroupVersion.String() {
+		return ""
+	}
+	return owner.Name
+}
+
+// ParentOf is what a load reads of that LoadTest; nil: there is none, and the load is a run by itself.
+// parent is nil if it does not exist, as before the garbage collection of its loads.
+func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
+	name := ParentName(lt)
+	if name == "" {
+		return nil
+	}
+	p := &Parent{Name: name}
+	if parent == nil || !metav1.IsControlledBy(lt, parent) {
+		return p
+	}
+	if Finished(parent) {
+		p.Lists, p.Ends = true, true
+		return p
+	}
+	p.Suspends = parent.Spec.Suspend
+	p.Ends = parent.Status.Internal.StopTime != nil
+	i := slices.IndexFunc(parent.Status.Loads, func(l v1beta1.LoadStatus) bool { return l.Test == lt.Name })
+	switch {
+	case i >= 0 && parent.Status.Loads[i].UID == lt.UID:
+		p.Lists = true
+		if begin := parent.Status.Loads[i].BeginTime; begin != nil {
+			p.Begin = &begin.Time
+		}
+	case parent.Status.StartTime != nil && (i < 0 || parent.Status.Loads[i].UID != ""):
+		p.Strange = true
+	}
+	return p
+}
+
+// specOf is the spec by which a load is carried out: what holds or ends the LoadTest that has it, holds
+// and ends it.
+func specOf(lt *v1beta1.LoadTest, p *Parent) *v1beta1.LoadTestSpec {
+	if p == nil || !p.Suspends && !p.Ends {
+		return &lt.Spec
+	}
+	spec := lt.Spec
+	spec.Suspend, spec.Terminate = spec.Suspend || p.Suspends, spec.Terminate || p.Ends
+	return &spec
+}
+
+// awaitParent keeps a load waiting until the LoadTest that has it says so, and refuses one that only
+// says so itself: it would have no place in the queue.
+func (r *accepting) awaitParent() (goesOn bool) {
+	switch p := r.seen.Parent; {
+	case p == nil || p.Lists:
+		return true
+	case p.Strange:
+		return r.refuse(&plan.Refusal{Reason: v1beta1.ReasonInvalidSpec, Message: "metadata.ownerReferences: LoadTest " + p.Name + " has not created this one for a load; create it without an owner."})
+	}
+	return false
+}
+
+// mayBegin says whether the first step may begin, and the earliest instant. A load waits for the
+// instant that the LoadTest which has it chooses, with its workers ready.
+func (r *starting) mayBegin() (at time.Time, ok bool) {
+	soonest := r.now.Add(r.lead())
+	p := r.seen.Parent
+	switch {
+	case p == nil:
+		return soonest, true
+	case p.Begin == nil:
+		return time.Time{}, false
+	case p.Begin.After(soonest):
+		r.wake(p.Begin.Add(-2 * r.lead()))
+		return *p.Begin, !r.now.Before(p.Begin.Add(-2 * r.lead()))
+	}
+	return instant.Later(*p.Begin, soonest), true
+}

@@ -1,0 +1,161 @@
+package loadtest
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
+)
+
+// uncreated is why the LoadTest of a load was not created.
+type uncreated struct {
+	refused *lifecycle.Refusal
+	taken   bool
+}
+
+// observeLoads reads the LoadTests of spec.loads, and of a load the one that has it.
+func (p *pass) observeLoads(ctx context.Context) error {
+	if name := lifecycle.ParentName(p.lt); name != "" {
+		parent, err := p.read(ctx, p.Client, types.NamespacedName{Namespace: p.lt.Namespace, Name: name})
+		if err != nil {
+			return err
+		}
+		p.seen.Parent = lifecycle.ParentOf(p.lt, parent)
+	}
+	loads := p.lt.Status.Loads
+	p.seen.Loads = make([]lifecycle.LoadSeen, len(loads))
+	for i := range loads {
+		one, err := p.read(ctx, p.Client, types.NamespacedName{Namespace: p.lt.Namespace, Name: loads[i].Test})
+		if err != nil {
+			return err
+		}
+		if gone := one == nil || one.UID != loads[i].UID; gone && loads[i].UID != "" && loads[i].Verdict == "" {
+			// The cache may not have it yet.
+			if one, err = p.read(ctx, p.Uncached, types.NamespacedName{Namespace: p.lt.Namespace, Name: loads[i].Test}); err != nil {
+				return err
+			}
+		}
+		why := p.note.uncreated[loads[i].Name]
+		p.seen.Loads[i] = lifecycle.LoadSeen{Test: one, Refused: why.refused, Taken: why.taken}
+	}
+	if !lifecycle.NeedsResults(p.lt, p.seen.Loads) {
+		return nil
+	}
+	for i := range p.seen.Loads { // the cache has no results of what has ended
+		if err := p.readWhole(ctx, &p.seen.Loads[i], loads[i].Test); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readWhole reads a LoadTest of a load with its results.
+func (p *pass) readWhole(ctx context.Context, seen *lifecycle.LoadSeen, name string) error {
+	whole, err := p.read(ctx, p.Uncached, types.NamespacedName{Namespace: p.lt.Namespace, Name: name})
+	if err != nil {
+		return err
+	}
+	seen.Test, seen.Whole = whole, whole != nil && lifecycle.Finished(whole)
+	return nil
+}
+
+// createLoads creates LoadTests of loads, and writes their UIDs into the status that is to be written.
+func (p *pass) createLoads(ctx context.Context) error {
+	for _, one := range p.decision.CreateLoads {
+		load := loadOf(p.decision.Status.Loads, one.Name)
+		planned := plan.Workers(&one.Spec)
+		err := p.Client.Create(ctx, one, client.FieldOwner(writes.FieldManager))
+		if apierrors.IsAlreadyExists(err) {
+			// This process, or the one before it, may have ended before it wrote the UID.
+			there, err := p.read(ctx, p.Uncached, client.ObjectKeyFromObject(one))
+			switch {
+			case err != nil:
+				return err
+			case there == nil: // it was deleted a moment ago
+				continue
+			case !metav1.IsControlledBy(there, p.lt) || plan.Workers(&there.Spec) != planned:
+				p.note.notCreated(load.Name, uncreated{taken: true})
+				continue
+			}
+			load.UID = there.UID
+			continue
+		}
+		if refusal, refused := refusedBy(err, p.now); refused {
+			p.Metrics.refused(refusedLoad)
+			p.note.notCreated(load.Name, uncreated{refused: refusal})
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("create the LoadTest of load %s: %w", load.Name, err)
+		}
+		load.UID = one.UID
+	}
+	return nil
+}
+
+// loadOf is the load that a LoadTest carries out.
+func loadOf(loads []v1beta1.LoadStatus, test string) *v1beta1.LoadStatus {
+	for i := range loads {
+		if loads[i].Test == test {
+			return &loads[i]
+		}
+	}
+	return &v1beta1.LoadStatus{} // not reached: the decision creates those of its status
+}
+
+// notCreated notes why the LoadTest of a load was not created, for the next pass.
+func (n *note) notCreated(load string, why uncreated) {
+	if n.uncreated == nil {
+		n.uncreated = map[string]uncreated{}
+	}
+	n.uncreated[load], n.loadRefused = why, true
+}
+
+// requestsOfLoads are the LoadTests that read something of one that has changed: the one that has it
+// among its loads, and its loads.
+func requestsOfLoads(_ context.Context, o client.Object) []reconcile.Request {
+	lt, ok := o.(*v1beta1.LoadTest)
+	if !ok {
+		return nil
+	}
+	var list []reconcile.Request
+	add := func(name string) {
+		list = append(list, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: lt.Namespace, Name: name}})
+	}
+	if name := lifecycle.ParentName(lt); name != "" {
+		add(name)
+	}
+	for i := range lt.Status.Loads {
+		add(lt.Status.Loads[i].Test)
+	}
+	return list
+}
+
+// milestones are what loads, and those that have them, read of each other: their statuses change every
+// second while they run.
+var milestones = predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		before, ok := e.ObjectOld.(*v1beta1.LoadTest)
+		after, okAfter := e.ObjectNew.(*v1beta1.LoadTest)
+		return ok && okAfter && (lifecycle.Finished(before) != lifecycle.Finished(after) ||
+			before.Status.Phase != after.Status.Phase ||
+			before.Spec.Suspend != after.Spec.Suspend ||
+			(before.Status.Internal.StopTime == nil) != (after.Status.Internal.StopTime == nil) ||
+			meta.IsStatusConditionTrue(before.Status.Conditions, v1beta1.ConditionWorkersReady) != meta.IsStatusConditionTrue(after.Status.Conditions, v1beta1.ConditionWorkersReady) ||
+			!equality.Semantic.DeepEqual(before.Status.Loads, after.Status.Loads))
+	},
+}
