@@ -18,7 +18,7 @@ import (
 // and by the workers that count. The condition stays as it is once the first step has begun.
 func (r *pass) verifyTarget() (goesOn bool) {
 	s := &r.out.Status
-	if isFinished(r.read.Conditions) || r.hasStarted() || !meta.IsStatusConditionTrue(s.Conditions, v1beta1.ConditionAccepted) {
+	if isFinished(r.read.Conditions) || r.hasStarted() || len(r.spec.Loads) > 0 || !meta.IsStatusConditionTrue(s.Conditions, v1beta1.ConditionAccepted) {
 		return true
 	}
 	set := func(status metav1.ConditionStatus, reason, message string) {

@@ -122,7 +122,7 @@ func thresholdOf(spec *v1beta1.LoadTestSpec, load string, t v1beta1.Threshold) (
 		named *[]string
 		has   []string
 	}{{&t.Requests, requests}, {&t.Types, types}, {&t.Journeys, journeys}, {&t.Steps, steps}} {
-		if *part.named == nil || part.named == &t.Steps && spec.Search != nil { // a search names its probes as it goes
+		if *part.named == nil {
 			continue
 		}
 		if *part.named = common(*part.named, part.has); *part.named == nil {
@@ -235,6 +235,9 @@ func checkLoadsOf(spec *v1beta1.LoadTestSpec) *Refusal {
 	if !foreground {
 		return invalid("spec.loads: at least one load must not be in the background.")
 	}
+	if refusal := checkAllSent(spec); refusal != nil {
+		return refusal
+	}
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
 		if !slices.ContainsFunc(indexes(spec.Loads), func(l int) bool {
@@ -242,6 +245,31 @@ func checkLoadsOf(spec *v1beta1.LoadTestSpec) *Refusal {
 			return ok
 		}) {
 			return invalid("spec.thresholds[%d]: no load has what %s is about; correct its loads, requests, types, journeys or steps.", i, cmp.Or(t.Name, string(t.Metric)))
+		}
+	}
+	return nil
+}
+
+// checkAllSent refuses a request or a journey that no load sends.
+func checkAllSent(spec *v1beta1.LoadTestSpec) *Refusal {
+	requests, journeys := map[string]bool{}, map[string]bool{}
+	for i := range spec.Loads {
+		one := withoutThresholds(spec, i)
+		for _, r := range one.Requests {
+			requests[r.Name] = true
+		}
+		for _, j := range one.Journeys {
+			journeys[j.Name] = true
+		}
+	}
+	for i, r := range spec.Requests {
+		if !requests[r.Name] && requestWeight(&r) > 0 {
+			return invalid("spec.requests[%d]: no load sends %s; name it in requests of one of spec.loads, or leave it out.", i, r.Name)
+		}
+	}
+	for i, j := range spec.Journeys {
+		if !journeys[j.Name] {
+			return invalid("spec.journeys[%d]: no load carries %s out; name it in journeys of one of spec.loads, or leave it out.", i, j.Name)
 		}
 	}
 	return nil
