@@ -15,7 +15,7 @@
 //
 // A pass is a list of phases, carried out in this order until one ends or holds the run:
 //
-//	accepting  requireRules  planRun  checkSize  checkAccess  copyBaseline  accept
+//	accepting  awaitParent  requireRules  planRun  checkSize  checkAccess  copyBaseline  accept
 //	           keepWaiting  begin
 //	starting   wakeBeforeQuiet  findTarget  grantAccess  copyBaseline  selectWorkers
 //	           explainWait  endIfAsked  failAtDeadline  failIfHopeless  beginFirstStep
@@ -25,10 +25,15 @@
 //	loading    failIfUnreadable  awaitReports  readTargetBefore  sampleUsage
 //	           readTargetAfter  askQueries  recordReport  abortIfBreached  boundMissing
 //	           closeAborted  closeStopped  closeWithoutWorkers  settle  judge  goOn
+//	sideBySide followLoads  endIfAsked  endWithOthers  finishLoads  createLoads  beginLoads
 //	finished   forgetWorkers  forgetFailures  archive  announce  expire  deleteJob
 //	closing    verifyTarget  conclude  summarize  paceWrites  requeue
 //
-// The stages accepting, starting, running and finished follow from the status that was
+// A run whose loads are sent side by side has the stage sideBySide in place of starting and
+// running: each load is carried out by a LoadTest of its own, which reads of its parent when to
+// begin, and whether to hold or to end (parent.go).
+//
+// The stages accepting, starting, running, sideBySide and finished follow from the status that was
 // read; loading belongs to followStep, while a step sends load; closing ends every pass.
 // Phases read the inputs and what phases before them decided, and write only to the
 // decision: each is a method of its stage, beside whose type the list stands.

@@ -31,7 +31,7 @@ func TestDocumentNamesThePhasesInTheirOrder(t *testing.T) {
 		}
 	}
 	same.As(t, "phases in doc.go", map[string][]string{
-		"accepting": names(acceptingPhases), "starting": names(startingPhases), "running": names(runningPhases),
+		"accepting": names(acceptingPhases), "starting": names(startingPhases), "running": names(runningPhases), "sideBySide": names(sideBySidePhases),
 		"loading": names(loadPhases), "finished": names(finishedPhases), "closing": names(closingPhases),
 	}, told)
 }

@@ -1,0 +1,189 @@
+package loadtest_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// sale is a LoadTest with two loads of one worker each.
+func sale(t *testing.T) *v1beta1.LoadTest {
+	t.Helper()
+	first := hello(t)
+	lt := &v1beta1.LoadTest{Spec: *first.Spec.DeepCopy()}
+	if err := apiserver.Client(t).Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	lt.Namespace, lt.Name = first.Namespace, "sale"
+	ladder := lt.Spec.Ladder
+	lt.Spec.Ladder, lt.Spec.Parallelism = nil, nil
+	lt.Spec.Loads = []v1beta1.Load{{Name: "readers", Ladder: ladder}, {Name: "buyers", Ladder: ladder, Parallelism: ptr.To[int32](2)}}
+	if err := apiserver.Client(t).Create(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	return lt
+}
+
+// loadsOf are the LoadTests of the loads, as they are stored; one that does not exist is empty.
+func loadsOf(t *testing.T, lt *v1beta1.LoadTest) (list []*v1beta1.LoadTest) {
+	t.Helper()
+	for _, l := range lt.Spec.Loads {
+		one := &v1beta1.LoadTest{}
+		err := apiserver.Client(t).Get(t.Context(), client.ObjectKey{Namespace: lt.Namespace, Name: plan.LoadName(lt.Name, l.Name)}, one)
+		if client.IgnoreNotFound(err) != nil {
+			t.Fatal(err)
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// The LoadTests of loads are created once, by whichever process comes, and begin without a place of their
+// own in the queue.
+func TestLoadsAreCreatedOnce(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t, apiserver.Client(t))
+	lt := sale(t)
+	r.mustPass(lt)
+	if got := r.said(); len(got) != 1 || !strings.Contains(got[0], "The run begins; LoadTests of its 2 loads are created.") {
+		t.Errorf("said %q", got)
+	}
+	before := lt.DeepCopy()
+	r.mustPass(lt)
+	loads := loadsOf(t, lt)
+	for i, one := range loads {
+		if one.UID == "" || lt.Status.Loads[i].UID != one.UID {
+			t.Fatalf("load %d has UID %s, and the status %s", i, one.UID, lt.Status.Loads[i].UID)
+		}
+		r.mustPass(one)
+		if one.Status.Phase != v1beta1.PhaseStarting {
+			t.Errorf("%s is %s", one.Name, one.Status.Phase)
+		}
+	}
+	// A process that ended before it wrote the UIDs.
+	lt.Status.Loads = before.Status.Loads
+	if err := apiserver.Client(t).Status().Update(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	r = newFixture(t, apiserver.Client(t))
+	r.mustPass(lt)
+	for i, one := range loads {
+		if lt.Status.Loads[i].UID != one.UID {
+			t.Errorf("load %d has UID %s, want that of the first process", i, lt.Status.Loads[i].UID)
+		}
+	}
+}
+
+// A LoadTest of the name that another created is left alone, and what it may have of the limits as well.
+func TestALoadDoesNotTakeTheLoadTestOfAnother(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*v1beta1.LoadTest){
+		"without an owner": func(one *v1beta1.LoadTest) { one.OwnerReferences = nil },
+		"with more workers": func(one *v1beta1.LoadTest) {
+			one.Spec.Parallelism = ptr.To[int32](7)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newFixture(t, apiserver.Client(t))
+			lt := sale(t)
+			r.mustPass(lt)
+			other := plan.Loads(lt)[1]
+			change(other)
+			if err := apiserver.Client(t).Create(t.Context(), other); err != nil {
+				t.Fatal(err)
+			}
+			r.mustPass(lt)
+			r.mustPass(lt)
+			if c := v1beta1.NotCarriedOut(lt.Status.Conditions); c == nil || c.Message != "A LoadTest named sale-buyers exists and is not of this run; delete it, or give the load another name." {
+				t.Errorf("not carried out: %+v", c)
+			}
+			if len(other.OwnerReferences) > 0 {
+				r.mustPass(other)
+				if other.Status.StartTime != nil {
+					t.Error("it begins outside of the queue")
+				}
+			}
+		})
+	}
+}
+
+// The LoadTest waits in the queue with the workers of all its loads, and these wait for it.
+func TestLoadsHaveOnePlaceInTheQueue(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t, apiserver.Client(t))
+	r.workers.absent, r.Policy = true, func() *policy.Policy {
+		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}")
+	}
+	lt := sale(t)
+	r.mustPass(lt)
+	r.mustPass(lt)
+	loads := loadsOf(t, lt)
+	for _, one := range loads {
+		r.mustPass(one)
+		if one.Status.StartTime == nil {
+			t.Errorf("%s waits: %+v", one.Name, one.Status.Conditions)
+		}
+	}
+	waits := &v1beta1.LoadTest{Spec: *loads[0].Spec.DeepCopy()}
+	waits.Namespace, waits.Name = lt.Namespace, "another"
+	if err := apiserver.Client(t).Create(t.Context(), waits); err != nil {
+		t.Fatal(err)
+	}
+	r.mustPass(waits)
+	if waits.Status.Phase != v1beta1.PhaseQueued || !strings.Contains(meta.FindStatusCondition(waits.Status.Conditions, v1beta1.ConditionQueued).Message, "1 of 1 runs of namespace") {
+		t.Errorf("another run: %s %+v", waits.Status.Phase, waits.Status.Conditions)
+	}
+	forged := &v1beta1.LoadTest{Spec: *waits.Spec.DeepCopy()}
+	forged.Namespace, forged.Name, forged.OwnerReferences = lt.Namespace, "forged", loads[0].OwnerReferences
+	if err := apiserver.Client(t).Create(t.Context(), forged); err != nil {
+		t.Fatal(err)
+	}
+	r.mustPass(forged)
+	if c := meta.FindStatusCondition(forged.Status.Conditions, v1beta1.ConditionAccepted); c == nil || c.Status != metav1.ConditionFalse {
+		t.Errorf("a LoadTest that names an owner by itself: %+v", forged.Status.Conditions)
+	}
+}
+
+// What the API server refuses is tried again.
+func TestARefusedLoadIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	full := apierrors.NewForbidden(schema.GroupResource{Resource: "loadtests"}, "sale-buyers", errors.New("exceeded quota"))
+	refused := true
+	r := newFixture(t, interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
+			if refused && o.GetName() == "sale-buyers" {
+				return full
+			}
+			return c.Create(ctx, o, options...)
+		},
+	}))
+	lt := sale(t)
+	for range 3 {
+		r.mustPass(lt)
+	}
+	if c := meta.FindStatusCondition(lt.Status.Conditions, v1beta1.ConditionWorkersReady); c == nil || !strings.Contains(c.Message, "The API server refuses LoadTest sale-buyers: ") || !strings.Contains(c.Message, "exceeded quota") {
+		t.Errorf("WorkersReady: %+v", c)
+	}
+	refused = false
+	r.after(5 * time.Second)
+	r.mustPass(lt)
+	if got := loadsOf(t, lt); got[1].UID == "" || lt.Status.Loads[1].UID != got[1].UID {
+		t.Errorf("load buyers has UID %q, and the status %q", got[1].UID, lt.Status.Loads[1].UID)
+	}
+}
