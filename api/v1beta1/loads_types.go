@@ -100,9 +100,9 @@ type LoadStatus struct {
 	// are ready and the load that is named as after has ended.
 	// +optional
 	BeginTime *metav1.MicroTime `json:"beginTime,omitempty"`
-	// completionTime is when the load finished, in whatever way.
+	// completionTime is when the operator saw that the load had finished, in whatever way.
 	// +optional
-	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+	CompletionTime *metav1.MicroTime `json:"completionTime,omitempty"`
 	// verdict is that of the load. Absent while it is not finished.
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`

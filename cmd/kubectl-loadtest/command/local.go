@@ -81,7 +81,9 @@ func (c *config) runLocal(ctx context.Context, files []string, o *localOptions, 
 
 // outcome is a LoadTest that has run, and the results of its steps beyond their summary.
 type outcome struct {
-	test     *v1beta1.LoadTest
+	test *v1beta1.LoadTest
+	// loads are the LoadTests of the loads that ran side by side.
+	loads    []*v1beta1.LoadTest
 	archived []*archive.Step
 }
 
@@ -134,7 +136,7 @@ func (c *config) runTests(ctx context.Context, manifests []manifest, objects *lo
 
 // write writes the report.
 func (c *config) write(o outcome, output string) error {
-	data, err := render(o.test, o.archived, output, "")
+	data, err := renderAll(o.test, o.loads, o.archived, output, "")
 	if err == nil {
 		_, err = c.streams.Out.Write(data)
 	}
@@ -174,7 +176,11 @@ func (c *config) runTest(ctx context.Context, lt *v1beta1.LoadTest, config local
 		live.keep(step)
 		o.archived = append(o.archived, step)
 	}
-	o.test, err = local.Run(running, lt, config)
+	if len(lt.Spec.Loads) > 0 {
+		o.test, o.loads, err = local.RunLoads(running, lt, config)
+	} else {
+		o.test, err = local.Run(running, lt, config)
+	}
 	switch {
 	case running.Err() != nil:
 		return o, fmt.Errorf("interrupted twice: LoadTest %s/%s was abandoned, and its measurements are lost", lt.Namespace, lt.Name)

@@ -54,6 +54,23 @@ func render(lt *v1beta1.LoadTest, archived []*archive.Step, output, step string)
 	return []byte(report.Text(lt)), nil
 }
 
+// renderAll is the report of a LoadTest, and under it, for people, those of the loads that it sent side by
+// side.
+func renderAll(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest, archived []*archive.Step, output, step string) ([]byte, error) {
+	data, err := render(lt, archived, output, step)
+	if err != nil || output != "text" && output != "markdown" {
+		return data, err
+	}
+	for _, one := range loads {
+		of, err := render(one, nil, output, step)
+		if err != nil {
+			return nil, err
+		}
+		data = append(append(data, '\n'), of...)
+	}
+	return data, nil
+}
+
 // stored is a LoadTest as it is saved, and read by report -f: without the record of
 // who wrote which field.
 func stored(lt *v1beta1.LoadTest) *v1beta1.LoadTest {

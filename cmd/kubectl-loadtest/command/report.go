@@ -57,7 +57,10 @@ func (c *config) report() *cobra.Command {
 			if output == "html" {
 				data, err = c.linked(cmd.Context(), &to, from, lt, found)
 			} else {
-				data, err = render(lt, found.steps, output, step)
+				var loads []*v1beta1.LoadTest
+				if loads, err = c.loadsOf(cmd.Context(), from, lt); err == nil {
+					data, err = renderAll(lt, loads, found.steps, output, step)
+				}
 			}
 			if err != nil {
 				return err
@@ -111,6 +114,31 @@ func (c *config) reported(ctx context.Context, from source, args []string, wante
 		return lt, archived{}, err
 	}
 	return lt, c.archived(lt, cluster.resultsOf(ctx, lt)), nil
+}
+
+// loadsOf are the LoadTests of the loads of a LoadTest of the cluster, as far as they exist.
+func (c *config) loadsOf(ctx context.Context, from source, lt *v1beta1.LoadTest) ([]*v1beta1.LoadTest, error) {
+	if from != (source{}) || len(lt.Status.Loads) == 0 {
+		return nil, nil
+	}
+	cluster, err := c.connect()
+	if err != nil {
+		return nil, err
+	}
+	return cluster.loadsOf(ctx, lt)
+}
+
+func (c *cluster) loadsOf(ctx context.Context, lt *v1beta1.LoadTest) (list []*v1beta1.LoadTest, err error) {
+	for _, l := range lt.Status.Loads {
+		one := &v1beta1.LoadTest{}
+		switch err := c.Get(ctx, client.ObjectKey{Namespace: lt.Namespace, Name: l.Test}, one); {
+		case err == nil && one.UID == l.UID:
+			list = append(list, one)
+		case client.IgnoreNotFound(err) != nil:
+			return nil, fmt.Errorf("get LoadTest %s of load %s: %w", l.Test, l.Name, err)
+		}
+	}
+	return list, nil
 }
 
 func (c *cluster) get(ctx context.Context, name string) (*v1beta1.LoadTest, error) {

@@ -13,7 +13,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/display"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 )
 
 func (c *config) watch() *cobra.Command {
@@ -81,7 +80,15 @@ func (c *config) followAndReport(ctx context.Context, cluster *cluster, lt *v1be
 		return 0, fmt.Errorf("follow LoadTest %s/%s: %w", lt.Namespace, lt.Name, err)
 	}
 	f.display.Say(time.Now(), progress.Line(finished))
-	if _, err := fmt.Fprint(c.streams.Out, report.Text(finished)); err != nil {
+	loads, err := cluster.loadsOf(ctx, finished)
+	if err != nil {
+		return 0, err
+	}
+	data, err := renderAll(finished, loads, nil, "text", "")
+	if err == nil {
+		_, err = c.streams.Out.Write(data)
+	}
+	if err != nil {
 		return 0, fmt.Errorf("write the report: %w", err)
 	}
 	return exitCode(finished.Status.Verdict), nil

@@ -43,6 +43,9 @@ type Config struct {
 	Baseline *v1beta1.LoadTest
 	// Terminate asks for the end of the run, as spec.terminate does.
 	Terminate <-chan struct{}
+
+	// parent is what a load reads of the LoadTest that has it; nil: the LoadTest is no load.
+	parent func(*v1beta1.LoadTest) *lifecycle.Parent
 }
 
 const (
@@ -158,6 +161,9 @@ func (r *run) observe() lifecycle.Observed {
 	if b := r.test.Spec.Baseline; b != nil && b.Schedule != "" {
 		seen.Level = &baseline.Level{Schedule: b.Schedule} // there are no LoadTests of a schedule here
 	}
+	if r.parent != nil {
+		seen.Parent = r.parent(r.test)
+	}
 	seen.Job = r.processes.observe(seen.Workers)
 	return seen
 }
@@ -190,6 +196,9 @@ func (r *run) id() coordinator.RunID { return coordinator.RunID(r.test.UID) }
 
 // await waits for a reason to decide again.
 func (r *run) await(ctx context.Context, wake time.Duration, refresh <-chan time.Time) error {
+	if r.parent != nil && (wake <= 0 || wake > parentPoll) {
+		wake = parentPoll
+	}
 	var due <-chan time.Time
 	if wake > 0 {
 		timer := time.NewTimer(wake)

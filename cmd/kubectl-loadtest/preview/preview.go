@@ -47,6 +47,9 @@ type Preview struct {
 	Before []string `json:"before,omitempty"`
 	After  []string `json:"after,omitempty"`
 	Steps  []Step   `json:"steps"`
+	// Loads are those that are sent side by side, in place of steps; Begins says when each does.
+	Loads  []*Preview `json:"loads,omitempty"`
+	Begins string     `json:"begins,omitempty"`
 	// Further says how a search goes on from its first probe.
 	Further    string      `json:"further,omitempty"`
 	Thresholds []Threshold `json:"thresholds,omitempty"`
@@ -110,6 +113,9 @@ func New(lt *v1beta1.LoadTest, allowed *Policy, release string, now time.Time) (
 		other := &lt.Spec.OtherTargets[i]
 		p.OtherTargets = append(p.OtherTargets, other.Name+", "+report.Target(other.Target()))
 	}
+	if err := p.addLoads(judged, allowed, release, now); err != nil {
+		return nil, err
+	}
 	p.addSteps(status.Steps)
 	p.foresee(lt, status)
 	p.Notes = notes(lt, p)
@@ -131,6 +137,46 @@ func accepted(lt *v1beta1.LoadTest, rules policy.Rules, now time.Time) (*v1beta1
 		return nil, Refusal{Reason: c.Reason, Message: c.Message}
 	}
 	return &decision.Status, nil
+}
+
+// addLoads adds the loads that are sent side by side. The run is as long as the longest chain of them,
+// but for those in the background.
+func (p *Preview) addLoads(lt *v1beta1.LoadTest, allowed *Policy, release string, now time.Time) error {
+	ends := map[string][2]time.Duration{}
+	for i, one := range plan.Loads(lt) {
+		l := &lt.Spec.Loads[i]
+		load, err := New(one, allowed, release, now)
+		if err != nil {
+			return err
+		}
+		load.Name, load.Namespace, load.Begins = l.Name, "", begins(l)
+		p.Loads = append(p.Loads, load)
+		p.Requests += load.Requests
+		p.AtMost, p.MoreAsAnswered = p.AtMost || load.AtMost || l.Background, p.MoreAsAnswered || load.MoreAsAnswered
+		p.Sessions += load.Sessions
+		p.SessionsAtMost = p.SessionsAtMost || load.SessionsAtMost
+		before, delay := ends[l.After], v1beta1.OrZero(l.Delay)
+		ends[l.Name] = [2]time.Duration{before[0] + delay + load.Duration.Duration, before[1] + delay + load.Limit.Duration}
+		if !l.Background {
+			p.Duration.Duration, p.Limit.Duration = max(p.Duration.Duration, ends[l.Name][0]), max(p.Limit.Duration, ends[l.Name][1])
+		}
+	}
+	return nil
+}
+
+// begins says when a load does.
+func begins(l *v1beta1.Load) string {
+	text := "with the run"
+	if l.After != "" {
+		text = "at the end of " + l.After
+	}
+	if d := v1beta1.OrZero(l.Delay); d > 0 {
+		text = fmt.Sprintf("%s after %s", d, map[bool]string{true: "the begin of the run", false: "the end of " + l.After}[l.After == ""])
+	}
+	if l.Background {
+		text += ", and ends with the other loads"
+	}
+	return text
 }
 
 // addSteps adds the steps of the status, and up what they come to.

@@ -45,8 +45,15 @@ func (p *Preview) Text() string {
 	for i, text := range p.Notes {
 		row(first(i, "Note"), text)
 	}
-	p.steps(&b)
-	p.thresholds(&b)
+	for _, load := range p.Loads {
+		fmt.Fprintf(&b, "\nLoad %s, %s: %s, requests due %s\n", load.Name, load.Begins, text.Plural(int64(load.Workers), "worker"), load.requests())
+		load.steps(&b)
+		load.thresholds(&b)
+	}
+	if len(p.Loads) == 0 {
+		p.steps(&b)
+		p.thresholds(&b)
+	}
 	return b.String()
 }
 
@@ -58,6 +65,9 @@ func first(i int, label string) string {
 }
 
 func (p *Preview) workers() string {
+	if n := len(p.Loads); n > 0 {
+		return fmt.Sprintf("%d, those of the %d loads", p.Workers, n)
+	}
 	if p.Computed {
 		return fmt.Sprintf("%d, computed from the largest step", p.Workers)
 	}

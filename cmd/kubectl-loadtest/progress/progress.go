@@ -51,6 +51,8 @@ func head(lt *v1beta1.LoadTest) []string {
 	isPause := step != nil && step.Load.IsPause()
 	switch {
 	case lt.Status.Phase == v1beta1.PhaseQueued: // it is the place in the queue
+	case len(lt.Status.Loads) > 0:
+		parts = append(parts, loads(&lt.Status)...)
 	case number == "" || strings.HasPrefix(number, "0/"):
 	case isPause:
 		parts = append(parts, "step "+number+" done")
@@ -59,6 +61,19 @@ func head(lt *v1beta1.LoadTest) []string {
 	}
 	if step != nil {
 		parts = append(parts, report.Title(step))
+	}
+	return parts
+}
+
+// loads are how far each load is that is sent side by side.
+func loads(s *v1beta1.LoadTestStatus) (parts []string) {
+	for i := range s.Loads {
+		l := &s.Loads[i]
+		state := cmp.Or(string(l.Verdict), string(l.Phase), "not created")
+		if l.Verdict == "" && l.Phase == v1beta1.PhaseStarting && l.BeginTime == nil && s.Phase == v1beta1.PhaseRunning {
+			state = "waits"
+		}
+		parts = append(parts, l.Name+": "+state)
 	}
 	return parts
 }

@@ -20,6 +20,7 @@ func Text(lt *v1beta1.LoadTest) string {
 	p.environment()
 	p.usage()
 	p.sides()
+	p.loads()
 	p.ladder()
 	for i := range lt.Status.Steps {
 		p.step(i)
@@ -94,6 +95,9 @@ func Phase(s *v1beta1.LoadTestStatus) string {
 	}
 	if s.Summary.Step == "" {
 		return string(s.Phase)
+	}
+	if len(s.Loads) > 0 {
+		return fmt.Sprintf("%s, %s ended", s.Phase, s.Summary.Step)
 	}
 	return fmt.Sprintf("%s, step %s", s.Phase, s.Summary.Step)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
-	"github.com/loadtest-dev/loadtest-operator/instant"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -58,8 +57,7 @@ func (r *sideBySide) followLoads() (goesOn bool) {
 		switch {
 		case l.Verdict != "":
 		case l.UID != "" && (seen.Test == nil || seen.Test.UID != l.UID):
-			now := metav1.NewTime(r.now)
-			l.Phase, l.Verdict, l.CompletionTime = v1beta1.PhaseFinished, v1beta1.VerdictError, &now
+			l.Phase, l.Verdict, l.CompletionTime = v1beta1.PhaseFinished, v1beta1.VerdictError, r.microNow()
 			l.Message = fmt.Sprintf("LoadTest %s was deleted before the run had ended.", l.Test)
 		case l.UID == "" && seen.Taken:
 			r.fail(v1beta1.VerdictError, v1beta1.ReasonCreateRefused, fmt.Sprintf("A LoadTest named %s exists and is not of this run; delete it, or give the load another name.", l.Test))
@@ -69,7 +67,7 @@ func (r *sideBySide) followLoads() (goesOn bool) {
 			l.Phase = seen.Test.Status.Phase
 			s.Workers.Ready += seen.Test.Status.Workers.Ready
 			if Finished(seen.Test) {
-				l.Verdict, l.CompletionTime = seen.Test.Status.Verdict, seen.Test.Status.CompletionTime
+				l.Verdict, l.CompletionTime = seen.Test.Status.Verdict, r.microNow()
 				l.Message = text.Truncate(explanation(seen.Test.Status.Conditions), maxLoadMessage)
 				l.Ended = l.Verdict == v1beta1.VerdictCanceled && r.read.Internal.StopTime != nil
 			}
@@ -148,10 +146,14 @@ func (r *sideBySide) endIfAsked() (goesOn bool) {
 	return true
 }
 
+func (r *sideBySide) microNow() *metav1.MicroTime {
+	now := metav1.NewMicroTime(r.now)
+	return &now
+}
+
 // stopLoads ends all loads that have not ended.
 func (r *sideBySide) stopLoads() {
-	now := metav1.NewMicroTime(r.now)
-	r.out.Status.Internal.StopTime = &now
+	r.out.Status.Internal.StopTime = r.microNow()
 }
 
 // endWithOthers ends all loads once one could not be carried out or was aborted, since the others were
@@ -370,7 +372,7 @@ func (r *sideBySide) begins(i int) (from time.Time, ok bool) {
 		return time.Time{}, false
 	}
 	if end := r.out.Status.Loads[before].CompletionTime; end != nil {
-		return instant.Later(end.Time, r.read.StartTime.Time), true
+		return end.Time, true
 	}
 	return r.now, true
 }

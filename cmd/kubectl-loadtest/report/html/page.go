@@ -162,7 +162,7 @@ func viewOf(lt *v1beta1.LoadTest, archived []*archive.Step, links Links) (*view,
 		Requests: grouped("requests", "Requests", requests(s.Steps, links.Request), types(s.Steps), journeys(s.Steps), codes(s.Steps)),
 		Errors:   grouped("errors", "Errors", failed(s.Steps)),
 		Groups: []group{
-			grouped("sides", "Both targets", sides(lt)), grouped("audits", "Audits", stored(s), audits(lt)),
+			grouped("loads", "Loads", sideBySide(s)), grouped("sides", "Both targets", sides(lt)), grouped("audits", "Audits", stored(s), audits(lt)),
 			grouped("outstanding", "Outstanding requests and downtime", course(s.Steps)), grouped("spread", "Spread over repetitions", spread(lt)),
 			grouped("usage", "What the target used", usage(s), queries(s)),
 			grouped("traces", "Traces", traces(s.Steps), tracesByRequest(s, archived)),

@@ -17,6 +17,9 @@ func cases(lt *v1beta1.LoadTest) []testcase {
 	s := &lt.Status
 	j := judge{class: lt.Namespace + "." + lt.Name, passed: s.Verdict == v1beta1.VerdictPassed}
 	list := []testcase{j.verdict(s)}
+	for i := range s.Loads {
+		list = append(list, j.load(&s.Loads[i]))
+	}
 	for i := range s.Steps {
 		if !s.Steps[i].Load.IsPause() {
 			list = append(list, j.step(&s.Steps[i]))
@@ -48,6 +51,26 @@ func (j judge) verdict(s *v1beta1.LoadTestStatus) testcase {
 		c.Error = because("NotFinished", "The run has not finished: "+report.Phase(s)+".")
 	default:
 		c.Error = because(string(s.Verdict), sentence)
+	}
+	return c
+}
+
+// load is how a load of several was judged.
+func (j judge) load(l *v1beta1.LoadStatus) testcase {
+	c := testcase{Class: j.class, Name: "load " + l.Name, Time: "0.000"}
+	if l.BeginTime != nil && l.CompletionTime != nil {
+		c.Time = seconds(max(l.CompletionTime.Sub(l.BeginTime.Time), 0))
+	}
+	switch {
+	case l.Verdict == v1beta1.VerdictPassed:
+	case l.Verdict == v1beta1.VerdictFailed:
+		c.Failure = because(string(l.Verdict), l.Message)
+	case l.Verdict == "":
+		c.Error = because("NotFinished", fmt.Sprintf("The load is %s.", l.Phase))
+	case l.Ended:
+		c.Skipped = because("", "The run ended the load: "+l.Message)
+	default:
+		c.Error = because(string(l.Verdict), l.Message)
 	}
 	return c
 }

@@ -22,6 +22,7 @@ func Report(lt *v1beta1.LoadTest) string {
 	p.environment()
 	p.usage()
 	p.sides()
+	p.loads()
 	p.steps()
 	p.latency()
 	p.course()
@@ -165,6 +166,14 @@ func (p *page) sides() {
 		rows = append(rows, escaped(cells))
 	}
 	p.table("Both targets, "+report.SidesNote, escaped(heads), 2, rows)
+}
+
+func (p *page) loads() {
+	var rows [][]string
+	for _, cells := range report.Loads(&p.lt.Status) {
+		rows = append(rows, escaped(cells))
+	}
+	p.table("Loads, "+report.LoadsNote, report.LoadHeads, 3, rows)
 }
 
 func (p *page) latency() {
