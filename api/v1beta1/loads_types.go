@@ -2,7 +2,6 @@ package v1beta1
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // Load is one of the loads that a run sends side by side. It is carried out by a LoadTest of its own,
@@ -92,7 +91,7 @@ type LoadStatus struct {
 	// uid is that of this LoadTest. Absent until it was created.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
-	UID types.UID `json:"uid,omitempty"`
+	UID string `json:"uid,omitempty"`
 	// phase is that of this LoadTest.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`

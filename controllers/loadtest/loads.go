@@ -43,7 +43,7 @@ func (p *pass) observeLoads(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if gone := one == nil || one.UID != loads[i].UID; gone && loads[i].UID != "" && loads[i].Verdict == "" {
+		if gone := one == nil || string(one.UID) != loads[i].UID; gone && loads[i].UID != "" && loads[i].Verdict == "" {
 			// The cache may not have it yet.
 			if one, err = p.read(ctx, p.Uncached, types.NamespacedName{Namespace: p.lt.Namespace, Name: loads[i].Test}); err != nil {
 				return err
@@ -91,7 +91,7 @@ func (p *pass) createLoads(ctx context.Context) error {
 				p.note.notCreated(load.Name, uncreated{taken: true})
 				continue
 			}
-			load.UID = there.UID
+			load.UID = string(there.UID)
 			continue
 		}
 		if refusal, refused := refusedBy(err, p.now); refused {
@@ -102,7 +102,7 @@ func (p *pass) createLoads(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("create the LoadTest of load %s: %w", load.Name, err)
 		}
-		load.UID = one.UID
+		load.UID = string(one.UID)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func TestLoadsAreCreatedOnce(t *testing.T) {
 	r.mustPass(lt)
 	loads := loadsOf(t, lt)
 	for i, one := range loads {
-		if one.UID == "" || lt.Status.Loads[i].UID != one.UID {
+		if one.UID == "" || lt.Status.Loads[i].UID != string(one.UID) {
 			t.Fatalf("load %d has UID %s, and the status %s", i, one.UID, lt.Status.Loads[i].UID)
 		}
 		r.mustPass(one)
@@ -83,7 +83,7 @@ func TestLoadsAreCreatedOnce(t *testing.T) {
 	r = newFixture(t, apiserver.Client(t))
 	r.mustPass(lt)
 	for i, one := range loads {
-		if lt.Status.Loads[i].UID != one.UID {
+		if lt.Status.Loads[i].UID != string(one.UID) {
 			t.Errorf("load %d has UID %s, want that of the first process", i, lt.Status.Loads[i].UID)
 		}
 	}
@@ -183,7 +183,7 @@ func TestARefusedLoadIsTriedAgain(t *testing.T) {
 	refused = false
 	r.after(5 * time.Second)
 	r.mustPass(lt)
-	if got := loadsOf(t, lt); got[1].UID == "" || lt.Status.Loads[1].UID != got[1].UID {
+	if got := loadsOf(t, lt); got[1].UID == "" || lt.Status.Loads[1].UID != string(got[1].UID) {
 		t.Errorf("load buyers has UID %q, and the status %q", got[1].UID, lt.Status.Loads[1].UID)
 	}
 }

@@ -132,7 +132,7 @@ func (c *cluster) loadsOf(ctx context.Context, lt *v1beta1.LoadTest) (list []*v1
 	for _, l := range lt.Status.Loads {
 		one := &v1beta1.LoadTest{}
 		switch err := c.Get(ctx, client.ObjectKey{Namespace: lt.Namespace, Name: l.Test}, one); {
-		case err == nil && one.UID == l.UID:
+		case err == nil && string(one.UID) == l.UID:
 			list = append(list, one)
 		case client.IgnoreNotFound(err) != nil:
 			return nil, fmt.Errorf("get LoadTest %s of load %s: %w", l.Test, l.Name, err)

@@ -93,7 +93,7 @@ func (g *group) pass(ctx context.Context) (changed bool, wake time.Duration, err
 		one.UID = types.UID(fmt.Sprintf("%s-%s", g.test.UID, one.Name))
 		for i := range d.Status.Loads {
 			if d.Status.Loads[i].Test == one.Name {
-				d.Status.Loads[i].UID = one.UID
+				d.Status.Loads[i].UID = string(one.UID)
 			}
 		}
 		g.begin(ctx, one)

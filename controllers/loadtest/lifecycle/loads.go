@@ -56,7 +56,7 @@ func (r *sideBySide) followLoads() (goesOn bool) {
 		l, seen := &s.Loads[i], r.loadSeen(i)
 		switch {
 		case l.Verdict != "":
-		case l.UID != "" && (seen.Test == nil || seen.Test.UID != l.UID):
+		case l.UID != "" && (seen.Test == nil || string(seen.Test.UID) != l.UID):
 			l.Phase, l.Verdict, l.CompletionTime = v1beta1.PhaseFinished, v1beta1.VerdictError, r.microNow()
 			l.Message = fmt.Sprintf("LoadTest %s was deleted before the run had ended.", l.Test)
 		case l.UID == "" && seen.Taken:
@@ -221,7 +221,7 @@ func (r *sideBySide) addLoads() bool {
 	var all []v1beta1.StepStatus
 	for i := range s.Loads {
 		seen := r.loadSeen(i)
-		if seen.Test == nil || seen.Test.UID != s.Loads[i].UID {
+		if seen.Test == nil || string(seen.Test.UID) != s.Loads[i].UID {
 			continue // nothing was measured, or what was is gone
 		}
 		if !seen.Whole {

@@ -72,7 +72,7 @@ func (f *family) pass() lifecycle.Decision {
 			if name := strings.TrimPrefix(one.Name, "sale-"); f.refused[name] == nil && f.taken != name {
 				one.UID = types.UID("uid-" + name)
 				f.tests[one.Name] = one
-				f.load(&d.Status, name).UID = one.UID
+				f.load(&d.Status, name).UID = string(one.UID)
 			}
 		}
 		if equality.Semantic.DeepEqual(f.parent.Status, d.Status) {

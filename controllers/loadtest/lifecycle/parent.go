@@ -51,7 +51,7 @@ func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
 	p.Ends = parent.Status.Internal.StopTime != nil
 	i := slices.IndexFunc(parent.Status.Loads, func(l v1beta1.LoadStatus) bool { return l.Test == lt.Name })
 	switch {
-	case i >= 0 && parent.Status.Loads[i].UID == lt.UID:
+	case i >= 0 && parent.Status.Loads[i].UID == string(lt.UID):
 		p.Lists = true
 		if begin := parent.Status.Loads[i].BeginTime; begin != nil {
 			p.Begin = &begin.Time
