@@ -54,6 +54,10 @@ var transitions = []validation{
 	{name: "no randomSeed", valid: "{}", invalid: "{randomSeed: null}", want: []string{frozen("randomSeed")}},
 	{name: "steps", valid: "{}", invalid: "{steps: [{name: 2 users x 1, users: 2, requestsPerUser: 1}]}", want: []string{frozen("steps")}},
 	{
+		name: "loads instead of steps", valid: "{}", invalid: "{steps: null, loads: [" + oneLoad + "]}",
+		want: []string{frozen("loads"), "spec.loads: Forbidden: loads must not be set with baseline, versus, audits or repetitions, or with parallelism, which each load has", frozen("steps")},
+	},
+	{
 		name: "ladder instead of steps", valid: "{}", invalid: "{steps: null, ladder: {users: [1], duration: 1s}}",
 		want: []string{frozen("ladder"), frozen("steps")},
 	},

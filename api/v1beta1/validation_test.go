@@ -25,7 +25,7 @@ type validation struct {
 
 // validations has a row for every CEL rule, and for the patterns, enums and
 // bounds that people meet most.
-var validations = slices.Concat(trafficValidations, otherTargetValidations, loginValidations, preflightValidations, dataValidations, loadValidations, usersValidations, searchValidations, thresholdValidations, auditValidations, baselineValidations, selectorValidations, versusValidations, objectiveValidations, journeyValidations, traceValidations, grpcValidations)
+var validations = slices.Concat(loadsValidations, inALoad(slices.Concat(loadValidations, usersValidations, searchValidations)), trafficValidations, otherTargetValidations, loginValidations, preflightValidations, dataValidations, loadValidations, usersValidations, searchValidations, thresholdValidations, auditValidations, baselineValidations, selectorValidations, versusValidations, objectiveValidations, journeyValidations, traceValidations, grpcValidations)
 
 func TestEveryRuleRefusesAndSaysWhy(t *testing.T) {
 	holdValidations(t, base, validations)
@@ -69,7 +69,7 @@ var index = regexp.MustCompile(`\[[0-9]+\]`)
 
 // TestEveryRuleHasARow finds rules that were added to the types and not here.
 func TestEveryRuleHasARow(t *testing.T) {
-	told := map[string]bool{tooLongName: true, dottedName: true, ownName: true}
+	told := map[string]bool{tooLongName: true, tooLongLoad: true, dottedName: true, ownName: true}
 	for _, rows := range [][]validation{validations, transitions} {
 		for _, row := range rows {
 			for _, sentence := range row.want {

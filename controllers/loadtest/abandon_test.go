@@ -103,10 +103,11 @@ func TestAnInvalidStatusEndsTheRun(t *testing.T) {
 	if failed := r.untilEnded(lt); failed != 1 {
 		t.Errorf("%d passes failed, want 1", failed)
 	}
-	counted("loadtest_refusals_total", `# HELP loadtest_refusals_total Writes that the API server refused, by what was written: a Job, a status, the results of a step, a deletion.
+	counted("loadtest_refusals_total", `# HELP loadtest_refusals_total Writes that the API server refused, by what was written: a Job, a LoadTest of a load, a status, the results of a step, a deletion.
 # TYPE loadtest_refusals_total counter
 loadtest_refusals_total{of="Deletion"} 0
 loadtest_refusals_total{of="Job"} 0
+loadtest_refusals_total{of="LoadTest"} 0
 loadtest_refusals_total{of="Results"} 0
 loadtest_refusals_total{of="Status"} 1
 `)

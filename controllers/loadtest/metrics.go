@@ -42,7 +42,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		finished:    vector("loadtest_runs_finished_total", "Finished runs by verdict.", "verdict"),
 		transitions: vector("loadtest_transitions_total", "Runs that entered a phase.", "to"),
-		refusals:    vector("loadtest_refusals_total", "Writes that the API server refused, by what was written: a Job, a status, the results of a step, a deletion.", "of"),
+		refusals:    vector("loadtest_refusals_total", "Writes that the API server refused, by what was written: a Job, a LoadTest of a load, a status, the results of a step, a deletion.", "of"),
 		panics:      counter("loadtest_panics_total", "Reconcile passes that panicked."),
 		writes:      counter("loadtest_status_writes_total", "Statuses written."),
 		bytes:       counter("loadtest_status_bytes_total", "Bytes of the LoadTests at each write of their status, as they are stored."),

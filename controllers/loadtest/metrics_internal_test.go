@@ -41,10 +41,11 @@ loadtest_panics_total 1
 # HELP loadtest_queue_length LoadTests that wait for others to end.
 # TYPE loadtest_queue_length gauge
 loadtest_queue_length 4
-# HELP loadtest_refusals_total Writes that the API server refused, by what was written: a Job, a status, the results of a step, a deletion.
+# HELP loadtest_refusals_total Writes that the API server refused, by what was written: a Job, a LoadTest of a load, a status, the results of a step, a deletion.
 # TYPE loadtest_refusals_total counter
 loadtest_refusals_total{of="Deletion"} 0
 loadtest_refusals_total{of="Job"} 1
+loadtest_refusals_total{of="LoadTest"} 0
 loadtest_refusals_total{of="Results"} 0
 loadtest_refusals_total{of="Status"} 2
 # HELP loadtest_results_attempts_total Attempts to archive the results of finished runs or to announce their verdicts.

@@ -146,10 +146,11 @@ func TestRefusedResultsDoNotHoldUpTheRun(t *testing.T) {
 	if said := strings.Join(r.said(), "\n"); !strings.Contains(said, "Warning ResultsNotStored The detailed results of step") {
 		t.Errorf("events:\n%s", said)
 	}
-	counted("loadtest_refusals_total", `# HELP loadtest_refusals_total Writes that the API server refused, by what was written: a Job, a status, the results of a step, a deletion.
+	counted("loadtest_refusals_total", `# HELP loadtest_refusals_total Writes that the API server refused, by what was written: a Job, a LoadTest of a load, a status, the results of a step, a deletion.
 # TYPE loadtest_refusals_total counter
 loadtest_refusals_total{of="Deletion"} 0
 loadtest_refusals_total{of="Job"} 0
+loadtest_refusals_total{of="LoadTest"} 0
 loadtest_refusals_total{of="Results"} 3
 loadtest_refusals_total{of="Status"} 0
 `)
