@@ -1,0 +1,183 @@
+//go:build e2e
+
+package runs
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/pressure"
+)
+
+// TestLoads compares what several kinds of load sent with what the target counted, by load, by journey and
+// by request, while the operator or a worker is lost. It runs beside no other test, which would wait for an
+// operator, too.
+func TestLoads(t *testing.T) {
+	s := &loadsSuite{}
+	for name, check := range map[string]func(*testing.T, *loadsSuite){
+		"side by side, with the operator killed": sideBySide,
+		"side by side, with a worker lost":       sideBySideWithoutAWorker,
+	} {
+		t.Run(name, func(t *testing.T) { check(t, s) })
+	}
+	fmt.Printf("loads: %d checks, %d wrong\n", s.checks, s.wrong)
+}
+
+// loadsSuite counts the checks.
+type loadsSuite struct{ checks, wrong int }
+
+// same is a check that two numbers are equal.
+func (s *loadsSuite) same(t *testing.T, what string, want, got int64) {
+	t.Helper()
+	s.holds(t, want == got, "%s: the target says %d, the LoadTest %d", what, want, got)
+}
+
+// holds is a check.
+func (s *loadsSuite) holds(t *testing.T, ok bool, format string, args ...any) {
+	t.Helper()
+	s.checks++
+	if !ok {
+		s.wrong++
+		t.Errorf(format, args...)
+	}
+}
+
+// sideBySideSpec has loads of every kind: a rate, sessions, one that follows, and users in the background.
+// Each request has a path of its own, under which the target counts.
+const sideBySideSpec = `
+target: {service: {name: counter}}
+requests:
+  - {name: read, http: {path: /loads-read}}
+  - {name: write, http: {path: /loads-write}}
+  - {name: ping, http: {path: /loads-ping}}
+  - {name: login, weight: 0, http: {path: /loads-login}}
+  - {name: pay, weight: 0, http: {path: /loads-pay}}
+journeys:
+  - {name: buy, steps: [{request: login}, {think: {min: 100ms, max: 300ms}}, {request: pay}]}
+loads:
+  - {name: readers, requests: [read], parallelism: 2, steps: [{name: all, rate: 40, duration: 20s}]}
+  - {name: buyers, journeys: [buy], delay: 2s, steps: [{name: all, rate: 5, duration: 15s}]}
+  - {name: writers, requests: [write], after: readers, delay: 1s, steps: [{name: all, rate: 20, duration: 5s}]}
+  - {name: noise, requests: [ping], background: true, steps: [{name: all, users: 2, ratePerUser: 5, duration: 10m}]}
+worker: {resources: {requests: {cpu: 50m, memory: 32Mi}}}
+thresholds: [{metric: unsentRate, max: 5%}, {metric: downtime, max: 10%}]
+`
+
+// sideBySide kills the operator in the middle of the first loads.
+func sideBySide(t *testing.T, s *loadsSuite) {
+	ctx := t.Context()
+	counter, err := cluster.StartCounter(ctx, cluster.NamespaceNamed(t, "loads-"), "")
+	must.Succeed(t, err)
+	machine := pressure.Start()
+	lt := cluster.Create(t, counter.Namespace, "sale", sideBySideSpec)
+	cluster.Until(t, lt, "has begun its loads", func(lt *v1beta1.LoadTest) bool {
+		return len(lt.Status.Loads) > 0 && lt.Status.Loads[0].BeginTime != nil
+	})
+	must.Succeed(t, cluster.SleepUntil(ctx, lt.Status.Loads[0].BeginTime.Add(10*time.Second)))
+	killed := cluster.AwaitLeader(t, "")
+	must.Succeed(t, cluster.API.Delete(ctx, killed, client.GracePeriodSeconds(0)))
+	t.Cleanup(func() {
+		if err := cluster.AwaitOperator(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	cluster.Until(t, lt, "finished", func(lt *v1beta1.LoadTest) bool { return lt.Status.Verdict != "" })
+	if why := v1beta1.NotCarriedOut(lt.Status.Conditions); why != nil {
+		t.Fatalf("%s: %s", why.Reason, why.Message)
+	}
+	cluster.IsPassed(t, lt, machine)
+
+	loads, counted := loadTestsOf(t, lt), counter.MustRead(t)
+	received := func(request string) int64 { return counted["loads-"+request].Received }
+	for i, requests := range [][]string{{"read"}, {"login", "pay"}, {"write"}, {"ping"}} {
+		var sum int64
+		for _, name := range requests {
+			s.same(t, "request "+name, received(name), sentOf(loads[i], name))
+			sum += received(name)
+		}
+		s.same(t, "load "+lt.Status.Loads[i].Name, sum, lt.Status.Loads[i].Result.Sent)
+	}
+	s.same(t, "together", received("read")+received("login")+received("pay")+received("write")+received("ping"), lt.Status.Together.Sent)
+	buy := loads[1].Status.Steps[0].Result.Journeys[0]
+	s.same(t, "journeys started", received("login"), buy.Started)
+	s.same(t, "journeys completed", received("pay"), buy.Completed)
+	s.holds(t, lt.Status.Loads[0].Result.Due == 800 && lt.Status.Loads[2].Result.Due == 100 && buy.Due == 75, "due are %d, %d and %d journeys, want 800, 100 and 75", lt.Status.Loads[0].Result.Due, lt.Status.Loads[2].Result.Due, buy.Due)
+
+	start := func(i int) time.Time { return loads[i].Status.Steps[0].StartTime.Time }
+	s.holds(t, start(3).Equal(start(0)), "the background begins at %s, the readers at %s", start(3), start(0))
+	s.holds(t, start(1).Sub(start(0)) == 2*time.Second, "the buyers begin %s after the readers, want 2s", start(1).Sub(start(0)))
+	after := start(2).Sub(loads[0].Status.Steps[0].CompletionTime.Time)
+	s.holds(t, after >= time.Second, "the writers begin %s after the end of the readers, want 1s or more", after)
+	s.holds(t, lt.Status.Loads[3].Ended, "the background was not ended with the others: %+v", lt.Status.Loads[3])
+	t.Logf("loads: %+v", lt.Status.Loads)
+}
+
+// sideBySideWithoutAWorker loses a worker of one of two loads: the other has all of its requests, and
+// the first says how many it may miss.
+func sideBySideWithoutAWorker(t *testing.T, s *loadsSuite) {
+	ctx := t.Context()
+	counter, err := cluster.StartCounter(ctx, cluster.NamespaceNamed(t, "loads-lost-"), "")
+	must.Succeed(t, err)
+	lt := cluster.Create(t, counter.Namespace, "sale", `
+target: {service: {name: counter}}
+requests: [{name: read, http: {path: /loads-read}}, {name: write, http: {path: /loads-write}}]
+loads:
+  - {name: readers, requests: [read], parallelism: 2, steps: [{name: all, rate: 40, duration: 15s}]}
+  - {name: writers, requests: [write], steps: [{name: all, rate: 20, duration: 15s}]}
+worker: {resources: {requests: {cpu: 50m, memory: 32Mi}}}
+thresholds: [{metric: unsentRate, max: 5%}, {metric: downtime, max: 10%}]
+`)
+	cluster.Until(t, lt, "has begun its loads", func(lt *v1beta1.LoadTest) bool {
+		return len(lt.Status.Loads) > 0 && lt.Status.Loads[0].BeginTime != nil
+	})
+	must.Succeed(t, cluster.SleepUntil(ctx, lt.Status.Loads[0].BeginTime.Add(5*time.Second)))
+	var pods corev1.PodList
+	must.Succeed(t, cluster.API.List(ctx, &pods, client.InNamespace(lt.Namespace), client.MatchingLabels{"batch.kubernetes.io/job-name": "sale-readers", "batch.kubernetes.io/job-completion-index": "1"}))
+	if len(pods.Items) != 1 {
+		t.Fatalf("%d pods of worker 1", len(pods.Items))
+	}
+	must.Succeed(t, cluster.API.Delete(ctx, &pods.Items[0], client.GracePeriodSeconds(0)))
+	cluster.Until(t, lt, "finished", func(lt *v1beta1.LoadTest) bool { return lt.Status.Verdict != "" })
+
+	loads, counted := loadTestsOf(t, lt), counter.MustRead(t)
+	s.holds(t, lt.Status.Verdict == v1beta1.VerdictInconclusive && lt.Status.Loads[0].Verdict == v1beta1.VerdictInconclusive, "the verdict is %s, of the readers %s, want Inconclusive", lt.Status.Verdict, lt.Status.Loads[0].Verdict)
+	s.same(t, "request write", counted["loads-write"].Received, sentOf(loads[1], "write"))
+	step := &loads[0].Status.Steps[0]
+	missing := counted["loads-read"].Received - sentOf(loads[0], "read")
+	s.holds(t, step.MissingAtMost != nil && missing >= 0 && missing <= *step.MissingAtMost, "%d requests of the readers are missing, and the status says at most %v", missing, step.MissingAtMost)
+	t.Logf("loads: %+v", lt.Status.Loads)
+}
+
+// loadTestsOf are the LoadTests of the loads.
+func loadTestsOf(t *testing.T, lt *v1beta1.LoadTest) (list []*v1beta1.LoadTest) {
+	t.Helper()
+	for _, l := range lt.Status.Loads {
+		one := &v1beta1.LoadTest{}
+		must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: lt.Namespace, Name: l.Test}, one))
+		list = append(list, one)
+	}
+	return list
+}
+
+// sentOf is how often a request was sent in all steps.
+func sentOf(lt *v1beta1.LoadTest, request string) (sent int64) {
+	for _, step := range lt.Status.Steps {
+		if step.Result == nil {
+			continue
+		}
+		for _, r := range step.Result.Requests {
+			if r.Name == request {
+				sent += r.Sent
+			}
+		}
+	}
+	return sent
+}
