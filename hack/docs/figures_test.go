@@ -26,7 +26,8 @@ var recordedSections = []struct {
 }
 
 // TestFiguresAreRecorded compares the figures of pages with the records that they are from: a
-// benchmark that was recorded again has others.
+// benchmark that was recorded again has others. The figures of a row of a table stand in one line
+// of a record; those of the text anywhere in it.
 func TestFiguresAreRecorded(t *testing.T) {
 	for _, s := range recordedSections {
 		var records strings.Builder
@@ -43,6 +44,11 @@ func TestFiguresAreRecorded(t *testing.T) {
 		for _, f := range found {
 			if !slices.Contains(numbers(records.String()), f) {
 				t.Errorf("docs/%s, %s: %s is in none of %v: write what they have now", s.page, s.heading, f, s.records)
+			}
+		}
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "|") && !hasLine(records.String(), figures(line)) {
+				t.Errorf("docs/%s, %s: no line of %v has all figures of the row: %s", s.page, s.heading, s.records, line)
 			}
 		}
 		if len(found)+len(quoted) == 0 {
@@ -112,6 +118,17 @@ func figures(text string) (list []string) {
 	return list
 }
 
+// hasLine says whether a line of a text has all of some figures.
+func hasLine(text string, figures []string) bool {
+	for line := range strings.Lines(text) {
+		all := numbers(line)
+		if !slices.ContainsFunc(figures, func(f string) bool { return !slices.Contains(all, f) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // numbers are all numbers of a text, without separators of thousands.
 func numbers(text string) []string {
 	list := number.FindAllString(text, -1)
@@ -124,5 +141,6 @@ func numbers(text string) []string {
 func TestFiguresAreFound(t *testing.T) {
 	const text = "Over HTTP/1.1, p99 is 7 ms and [12](a-33.md) of 10,000 take `444 ms`; 2.5 times, 64 users for 2 s, 99 %, record [0002](x.md)."
 	same.As(t, "figures", []string{"7", "10000", "2.5", "99"}, figures(text))
+	same.As(t, "a row of two lines", false, hasLine("| a | 1.5 |\n| b | 2.5 |\n", []string{"1.5", "2.5"}))
 	same.As(t, "numbers", []string{"1.1", "99", "7"}, numbers("HTTP/1.1, p99 is 7 ms"))
 }
