@@ -12,7 +12,7 @@ import (
 var LoadHeads = []string{"load", "verdict", "began after", "due", "sent", "unsent", "failed", "p50", "p95", "p99"}
 
 // LoadsNote says what the rows of Loads are about.
-const LoadsNote = "all steps of each, warm-ups left out"
+const LoadsNote = "all steps of each, warm-ups left out; a load that is ended was ended with the run"
 
 // Loads are the loads of a run that sends several side by side, and the last row all of them together.
 // There are none without spec.loads.
@@ -35,7 +35,7 @@ func Loads(s *v1beta1.LoadTestStatus) (rows [][]string) {
 func loadState(l *v1beta1.LoadStatus) string {
 	switch {
 	case l.Ended:
-		return string(l.Verdict) + ", ended with the run"
+		return "ended"
 	case l.Verdict != "":
 		return string(l.Verdict)
 	}

@@ -27,7 +27,7 @@ func read(t *testing.T, lt *v1beta1.LoadTest) reader.Suite {
 }
 
 func TestReport(t *testing.T) {
-	for _, name := range []string{"burst", "ladder"} {
+	for _, name := range []string{"burst", "ladder", "loads"} {
 		t.Run(name, func(t *testing.T) {
 			lt := reporttest.Read(t, "../testdata/"+name+".yaml")
 			data, err := junit.Report(lt)
