@@ -62,7 +62,7 @@ func stripLoadTest(o any) (any, error) {
 		lt.Spec = v1beta1.LoadTestSpec{TTLSecondsAfterFinished: lt.Spec.TTLSecondsAfterFinished}
 		lt.Status = v1beta1.LoadTestStatus{
 			ObservedGeneration: s.ObservedGeneration, Phase: s.Phase, Verdict: s.Verdict, Conditions: s.Conditions,
-			StartTime: s.StartTime, CompletionTime: s.CompletionTime, Workers: s.Workers, TargetURL: s.TargetURL, Versus: s.Versus,
+			StartTime: s.StartTime, CompletionTime: s.CompletionTime, Workers: s.Workers, TargetURL: s.TargetURL, Versus: s.Versus, Loads: testsOf(s.Loads),
 		}
 	case isToBegin(lt):
 		lt.Annotations, lt.Labels = map[string]string{annotationSize: strconv.Itoa(sizeInStore(lt))}, nil
@@ -70,6 +70,14 @@ func stripLoadTest(o any) (any, error) {
 		lt.Status.Steps = nil
 	}
 	return lt, nil
+}
+
+// testsOf are loads with nothing but their LoadTests.
+func testsOf(loads []v1beta1.LoadStatus) (tests []v1beta1.LoadStatus) {
+	for _, l := range loads {
+		tests = append(tests, v1beta1.LoadStatus{Name: l.Name, Test: l.Test, UID: l.UID, Verdict: l.Verdict})
+	}
+	return tests
 }
 
 // annotationSize has the size of a LoadTest in one that the cache has not whole.

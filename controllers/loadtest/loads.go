@@ -155,7 +155,12 @@ var milestones = predicate.Funcs{
 			before.Status.Phase != after.Status.Phase ||
 			before.Spec.Suspend != after.Spec.Suspend ||
 			(before.Status.Internal.StopTime == nil) != (after.Status.Internal.StopTime == nil) ||
-			meta.IsStatusConditionTrue(before.Status.Conditions, v1beta1.ConditionWorkersReady) != meta.IsStatusConditionTrue(after.Status.Conditions, v1beta1.ConditionWorkersReady) ||
+			conditionChanged(before, after, v1beta1.ConditionWorkersReady) || conditionChanged(before, after, v1beta1.ConditionArchived) ||
 			!equality.Semantic.DeepEqual(before.Status.Loads, after.Status.Loads))
 	},
+}
+
+// conditionChanged says whether a condition became true, or is so no more.
+func conditionChanged(before, after *v1beta1.LoadTest, kind string) bool {
+	return meta.IsStatusConditionTrue(before.Status.Conditions, kind) != meta.IsStatusConditionTrue(after.Status.Conditions, kind)
 }

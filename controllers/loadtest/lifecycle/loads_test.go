@@ -414,3 +414,26 @@ func TestALoadThatOnlySaysSoIsRefused(t *testing.T) {
 	d := lifecycle.Decide(forged, policy.Rules{}, lifecycle.Observed{Parent: &lifecycle.Parent{Name: "sale", Strange: true}}, began)
 	same.As(t, "Accepted", "False InvalidSpec: metadata.ownerReferences: LoadTest sale has not created this one for a load; create it without an owner.", said(d.Status, v1beta1.ConditionAccepted))
 }
+
+// The results of loads are archived before those of the LoadTest that has them, which may be deleted then;
+// and the verdict of the run alone is announced.
+func TestResultsOfLoadsAreArchivedFirst(t *testing.T) {
+	f := begun(t)
+	f.end("readers", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
+	f.pass()
+	f.end("late", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
+	f.pass()
+	f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+	f.pass()
+	keeps := func(lt *v1beta1.LoadTest, seen lifecycle.Observed) lifecycle.Keep {
+		seen.Keeping.Wanted = policy.Results{Archived: true, Announced: true, Wait: time.Hour}
+		seen.Keeping.Archive.Attempts = 1
+		return lifecycle.Decide(lt, policy.Rules{}, seen, f.now).Keep
+	}
+	same.As(t, "before", lifecycle.Keep{Announce: true}, keeps(f.parent, f.seen()))
+	for _, one := range f.tests {
+		same.As(t, one.Name, lifecycle.Keep{Archive: true}, keeps(one, lifecycle.Observed{}))
+		meta.SetStatusCondition(&one.Status.Conditions, metav1.Condition{Type: v1beta1.ConditionArchived, Status: metav1.ConditionTrue, Reason: "Archived"})
+	}
+	same.As(t, "after", lifecycle.Keep{Archive: true, Announce: true}, keeps(f.parent, f.seen()))
+}

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -47,19 +48,27 @@ func (e *Effort) retryAt() time.Time {
 
 // archive writes what came of archiving the results, and asks for an attempt that is due.
 func (r *finished) archive() (goesOn bool) {
-	if k := &r.seen.Keeping; k.Wanted.Archived {
+	if k := &r.seen.Keeping; k.Wanted.Archived && r.loadsArchived() {
 		r.out.Keep.Archive = r.pursue(&k.Archive, archiving)
 	}
 	return true
 }
 
-// announce does the same for the verdict. It is announced after the first attempt to archive,
+// loadsArchived says whether the results of all loads are archived: they are deleted with the LoadTest that
+// has the loads, which is kept until it is archived itself.
+func (r *finished) loadsArchived() bool {
+	return !slices.ContainsFunc(r.seen.Loads, func(l LoadSeen) bool {
+		return l.Test != nil && !meta.IsStatusConditionTrue(l.Test.Status.Conditions, v1beta1.ConditionArchived)
+	})
+}
+
+// announce does the same for the verdict. That of a load is part of another. It is announced after the first attempt to archive,
 // so that the message can name what is there, and not once the wait for it is over: an old
 // verdict is no news.
 func (r *finished) announce() (goesOn bool) {
 	k := &r.seen.Keeping
 	tried := !k.Wanted.Archived || k.Archive.Attempts > 0 || r.settled(&k.Archive, v1beta1.ConditionArchived)
-	if k.Wanted.Announced && tried && !r.isOldNews() {
+	if k.Wanted.Announced && tried && !r.isOldNews() && ParentName(r.test) == "" {
 		r.out.Keep.Announce = r.pursue(&k.Announce, announcing)
 	}
 	return true
