@@ -77,6 +77,7 @@ func TestOperatorWritesWhatLoadTestsNeed(t *testing.T) {
 		must.Report(t, fmt.Sprintf("the results of %s are refused", file), operator.Create(t.Context(), deviation.Results(job), client.DryRunAll))
 	}
 	must.Report(t, "the LoadTest of a schedule is refused", operator.Create(t.Context(), deviation.Scheduled(namespace)))
+	must.Report(t, "the LoadTest of a load is refused", operator.Create(t.Context(), deviation.OfLoad(namespace)))
 	must.Report(t, "deleting the LoadTest of a schedule is refused", operator.Delete(t.Context(), deviation.Scheduled(namespace)))
 	for _, name := range []string{release + "-coordinator", "another"} {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: own, Name: name}}

@@ -10,7 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
-const ofSchedule = "creates only LoadTests that a LoadTestSchedule controls"
+const ofSchedule = "creates only LoadTests that a LoadTestSchedule, or a LoadTest with loads, controls"
 
 // loadTests are LoadTests that no schedule starts.
 func loadTests() []Deviation {
@@ -23,8 +23,30 @@ func loadTests() []Deviation {
 		}),
 		loadTest("with a name of another's", func(lt *v1beta1.LoadTest) { lt.Name = "release" }),
 		loadTest("without the label of its schedule", func(lt *v1beta1.LoadTest) { lt.Labels = nil }),
+		load("with a name of another's", func(lt *v1beta1.LoadTest) { lt.Name = "release" }),
+		load("without the label of its LoadTest", func(lt *v1beta1.LoadTest) { lt.Labels = nil }),
+		load("with loads of its own", func(lt *v1beta1.LoadTest) {
+			lt.Spec.Loads, lt.Spec.Steps = []v1beta1.Load{{Name: "a", Steps: lt.Spec.Steps}}, nil
+		}),
 		loadTest("in kube-system", func(lt *v1beta1.LoadTest) { lt.Namespace = metav1.NamespaceSystem }),
 	}
+}
+
+// load is the LoadTest of a load with a change.
+func load(name string, change func(*v1beta1.LoadTest)) Deviation {
+	return Deviation{"a LoadTest of a load " + name, ofSchedule, func(ctx context.Context, c client.Client, job *batchv1.Job, _ string) error {
+		lt := OfLoad(job.Namespace)
+		change(lt)
+		return c.Create(ctx, lt, client.DryRunAll)
+	}}
+}
+
+// OfLoad is the LoadTest of a load of LoadTest sale, which the operator may create.
+func OfLoad(namespace string) *v1beta1.LoadTest {
+	lt := Scheduled(namespace)
+	lt.Name, lt.Labels = "sale-readers", map[string]string{"app.kubernetes.io/part-of": "sale"}
+	lt.OwnerReferences[0].Kind, lt.OwnerReferences[0].Name = "LoadTest", "sale"
+	return lt
 }
 
 // loadTest is a LoadTest of the operator's with a change.

@@ -47,7 +47,7 @@ var thefts = []abuse{
 		job.Spec.Parallelism = ptr.To[int32](100)
 		return byAPI(t, p.operator(t).Update(t.Context(), job, client.DryRunAll))
 	}},
-	{"a LoadTest, with the operator's token", admissionPolicy, "creates only LoadTests that a LoadTestSchedule controls", func(t *testing.T, p *people) attempt {
+	{"a LoadTest, with the operator's token", admissionPolicy, "creates only LoadTests that a LoadTestSchedule, or a LoadTest with loads, controls", func(t *testing.T, p *people) attempt {
 		return byAPI(t, p.operator(t).Create(t.Context(), p.victim.loadTest(t, harmless), client.DryRunAll))
 	}},
 	{"a LoadTestSchedule, with the operator's token", rbac, "cannot create resource", func(t *testing.T, p *people) attempt {
