@@ -60,7 +60,7 @@ func (f *family) seen() lifecycle.Observed {
 }
 
 // pass makes passes over the LoadTest until nothing changes, and creates what they ask for.
-func (f *family) pass() lifecycle.Decision {
+func (f *family) pass() {
 	f.t.Helper()
 	for range 20 {
 		d, err := lifecycle.DecideUnwritten(f.parent, policy.Rules{}, f.seen(), f.now)
@@ -76,12 +76,11 @@ func (f *family) pass() lifecycle.Decision {
 			}
 		}
 		if equality.Semantic.DeepEqual(f.parent.Status, d.Status) {
-			return d
+			return
 		}
 		f.parent.Status = d.Status
 	}
 	f.t.Fatal("the status does not settle")
-	return lifecycle.Decision{}
 }
 
 func (f *family) load(s *v1beta1.LoadTestStatus, name string) *v1beta1.LoadStatus {
