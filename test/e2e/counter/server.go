@@ -201,6 +201,8 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	case m == wrongly:
 		w.WriteHeader(http.StatusInternalServerError)
+	case r.URL.Query().Has("after"): // for journeys that ask until a number is reached
+		_, _ = fmt.Fprintf(w, `{"n": %d}`, number(r.URL.Query().Get("after"))+1) // what fails is the connection
 	}
 }
 

@@ -5,6 +5,9 @@ package runs
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +28,8 @@ func TestLoads(t *testing.T) {
 	for name, check := range map[string]func(*testing.T, *loadsSuite){
 		"side by side, with the operator killed": sideBySide,
 		"side by side, with a worker lost":       sideBySideWithoutAWorker,
+		"journeys with conditions":               journeysWithConditions,
+		"the replay of a log":                    replayOfALog,
 	} {
 		t.Run(name, func(t *testing.T) { check(t, s) })
 	}
@@ -180,4 +185,147 @@ func sentOf(lt *v1beta1.LoadTest, request string) (sent int64) {
 		}
 	}
 	return sent
+}
+
+// journeysWithConditions has users poll until the target has counted to three, and every second of them
+// carry out a step that a condition leaves out for the others.
+func journeysWithConditions(t *testing.T, s *loadsSuite) {
+	counter, err := cluster.StartCounter(t.Context(), cluster.NamespaceNamed(t, "loads-conditions-"), "")
+	must.Succeed(t, err)
+	machine := pressure.Start()
+	lt := cluster.Create(t, counter.Namespace, "conditions", `
+target: {service: {name: counter}}
+parallelism: 2
+data: [{name: people, format: CSV, from: {configMap: {name: people, key: people.csv}}}]
+requests:
+  - {name: order, weight: 0, http: {path: "/loads-order?after=-1"}}
+  - {name: state, weight: 0, http: {path: "/loads-state?after=${n}"}}
+  - {name: lounge, weight: 0, http: {path: /loads-lounge}}
+  - {name: never, weight: 0, http: {path: "/loads-never?after=${n}"}}
+journeys:
+  - name: buy
+    weight: 3
+    user: {data: people}
+    steps:
+      - {request: order, capture: {n: .n}}
+      - {repeat: {request: state, capture: {n: .n}, until: n >= 3, atMost: 5, every: 20ms}}
+      - {if: tier == 'gold', request: lounge}
+  - name: give-up
+    weight: 1
+    steps:
+      - {request: order, capture: {n: .n}}
+      - {repeat: {request: never, capture: {n: .n}, until: n > 100, atMost: 4}}
+steps: [{name: users, users: 4, think: {min: 10ms, max: 30ms}, duration: 10s}, {name: rate, rate: 10, duration: 10s}]
+worker: {resources: {requests: {cpu: 100m, memory: 32Mi}}}
+thresholds: [{metric: failureRate, journeys: [give-up], max: 100%}, {metric: unsentRate, max: 5%}, {metric: downtime, max: 10%}]
+`)
+	people := &corev1.ConfigMap{Data: map[string]string{"people.csv": "person,tier\n1,gold\n2,iron\n3,gold\n4,iron\n"}}
+	people.Namespace, people.Name = lt.Namespace, "people"
+	must.Succeed(t, cluster.API.Create(t.Context(), people))
+	cluster.Finish(t, lt)
+	if why := v1beta1.NotCarriedOut(lt.Status.Conditions); why != nil {
+		t.Fatalf("%s: %s", why.Reason, why.Message)
+	}
+	cluster.IsPassed(t, lt, machine)
+	counted := counter.MustRead(t)
+	for _, name := range []string{"order", "state", "lounge", "never"} {
+		s.same(t, "request "+name, counted["loads-"+name].Received, sentOf(lt, name))
+	}
+	var buy, giveUp, leftOut, unfinished int64
+	for _, step := range lt.Status.Steps {
+		j := step.Result.Journeys
+		buy, giveUp = buy+j[0].Completed, giveUp+j[1].Failed
+		unfinished += j[0].Unfinished + j[1].Unfinished
+		for _, l := range j[0].LeftOut {
+			leftOut += l.Times
+		}
+		s.holds(t, j[0].Failed == 0 && j[1].Completed == 0, "step %s: %d of buy failed, and %d of give-up completed", step.Name, j[0].Failed, j[1].Completed)
+	}
+	// What the end of a step cut may have sent a part of its requests.
+	s.holds(t, buy > 0 && counted["loads-state"].Received >= 3*buy && counted["loads-state"].Received <= 3*(buy+unfinished), "the target had state %d times, for %d completed journeys that ask three times, and %d unfinished", counted["loads-state"].Received, buy, unfinished)
+	s.holds(t, giveUp > 0 && counted["loads-never"].Received >= 4*giveUp && counted["loads-never"].Received <= 4*(giveUp+unfinished), "the target had never %d times, for %d journeys that give up after four, and %d unfinished", counted["loads-never"].Received, giveUp, unfinished)
+	lounge := counted["loads-lounge"].Received
+	s.holds(t, lounge > 0 && leftOut > 0 && lounge+leftOut >= buy && lounge+leftOut <= buy+unfinished, "the target had lounge %d times, and it was left out %d times, of %d completed journeys and %d unfinished", lounge, leftOut, buy, unfinished)
+	t.Logf("buy %d, gave up %d, left out %d, unfinished %d, counted %v", buy, giveUp, leftOut, unfinished, counted)
+}
+
+// replayOfALog has two workers send the lines of a file of a claim, with the operator killed in the middle.
+func replayOfALog(t *testing.T, s *loadsSuite) {
+	ctx := t.Context()
+	ns := cluster.NamespaceNamed(t, "loads-replay-")
+	counter, err := cluster.StartCounter(ctx, ns, "")
+	must.Succeed(t, err)
+	want := writeLog(t, claim(t, ns, "loadtest-logs"))
+	machine := pressure.Start()
+	lt := cluster.Create(t, ns, "replay", `
+target: {service: {name: counter}}
+parallelism: 2
+requests: [{name: item, http: {}}, {name: rest, http: {}}]
+replay:
+  from: {volume: {claim: loadtest-logs, path: access.log}}
+  fields: time=time,method=method,path=path
+  speed: 2
+  duration: 20s
+  routes: [{path: ^/replay-item, request: item}, {request: rest}]
+worker: {resources: {requests: {cpu: 100m, memory: 64Mi}}}
+thresholds: [{metric: unsentRate, max: 5%}, {metric: downtime, max: 10%}]
+`)
+	cluster.Until(t, lt, "in its step", func(lt *v1beta1.LoadTest) bool {
+		return len(lt.Status.Steps) > 0 && lt.Status.Steps[0].StartTime != nil
+	})
+	must.Succeed(t, cluster.SleepUntil(ctx, lt.Status.Steps[0].StartTime.Add(10*time.Second)))
+	killed := cluster.AwaitLeader(t, "")
+	must.Succeed(t, cluster.API.Delete(ctx, killed, client.GracePeriodSeconds(0)))
+	t.Cleanup(func() {
+		if err := cluster.AwaitOperator(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	cluster.Finish(t, lt)
+	if why := v1beta1.NotCarriedOut(lt.Status.Conditions); why != nil {
+		t.Fatalf("%s: %s", why.Reason, why.Message)
+	}
+	cluster.IsPassed(t, lt, machine)
+	counted, result := counter.MustRead(t), lt.Status.Steps[0].Result
+	var items, rest int64
+	for name, n := range want {
+		s.same(t, "path "+name, counted[name].Received, n)
+		if strings.HasPrefix(name, "replay-item") {
+			items += n
+		} else {
+			rest += n
+		}
+	}
+	s.same(t, "request item", items, sentOf(lt, "item"))
+	s.same(t, "request rest", rest, sentOf(lt, "rest"))
+	s.holds(t, result.Due == items+rest && result.Replay.NotParsed == 3 && result.Replay.OtherMethods == 5, "due %d, want %d; replay %+v, want 3 lines not parsed and 5 of other methods", result.Due, items+rest, result.Replay)
+	t.Logf("replay: %+v, due %d, sent %d, late %d", result.Replay, result.Due, result.Sent, result.Late)
+}
+
+// writeLog writes 40 s of a log of 50 requests a second, three lines that are none and five POSTs, and
+// returns how often each path is to be asked.
+func writeLog(t *testing.T, folder string) map[string]int64 {
+	t.Helper()
+	file, err := os.Create(filepath.Join(folder, "access.log"))
+	must.Succeed(t, err)
+	want := map[string]int64{}
+	begin := time.Date(2026, 11, 28, 19, 0, 0, 0, time.UTC)
+	for i := range 2000 {
+		name := []string{"replay-item-a", "replay-item-b", "replay-home"}[i%3]
+		want[name]++
+		at := begin.Add(time.Duration(i) * 20 * time.Millisecond)
+		_, err := fmt.Fprintf(file, "{\"time\":%q,\"method\":\"GET\",\"path\":\"/%s\"}\n", at.Format(time.RFC3339Nano), name)
+		must.Succeed(t, err)
+		if i%600 == 0 && i < 1800 {
+			_, err = fmt.Fprintln(file, "no request")
+			must.Succeed(t, err)
+		}
+		if i%400 == 0 {
+			_, err = fmt.Fprintf(file, "{\"time\":%q,\"method\":\"POST\",\"path\":\"/replay-home\"}\n", at.Format(time.RFC3339Nano))
+			must.Succeed(t, err)
+		}
+	}
+	must.Succeed(t, file.Close())
+	must.Succeed(t, os.Chmod(filepath.Join(folder, "access.log"), 0o644))
+	return want
 }
