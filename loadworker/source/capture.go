@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/loadtest-dev/loadtest-operator/expression"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -139,22 +140,28 @@ func (w *Walk) capture(captures []capture, a *captureInput) error {
 	}
 	for i := range captures {
 		c := &captures[i]
-		value, err := w.find(c, a)
+		value, kind, err := w.find(c, a)
 		if err != nil {
 			return err
 		}
-		if err := w.keep(c.slot, value); err != nil {
+		if err := w.keep(c.slot, value, kind); err != nil {
 			return failure.Withhold(value, "capture.%s: the value %s %w", c.name, c.place(), err)
 		}
 	}
 	return nil
 }
 
-// find returns the value of a capture.
-func (w *Walk) find(c *capture, a *captureInput) (string, error) {
+// find returns the value of a capture, and what it is.
+func (w *Walk) find(c *capture, a *captureInput) (string, expression.Kind, error) {
 	if c.isJSON() {
 		return a.findJSON(c)
 	}
+	value, err := w.findText(c, a)
+	return value, expression.String, err
+}
+
+// findText returns the value of a capture that is no JSON.
+func (w *Walk) findText(c *capture, a *captureInput) (string, error) {
 	value := a.response.Body
 	switch {
 	case c.header != "":
@@ -181,27 +188,42 @@ func (w *Walk) find(c *capture, a *captureInput) (string, error) {
 	return string(value[at[2]:at[3]]), nil
 }
 
-func (a *captureInput) findJSON(c *capture) (string, error) {
+func (a *captureInput) findJSON(c *capture) (string, expression.Kind, error) {
 	if a.json.name == "" {
 		d, err := a.request.document(a.response)
 		if err != nil {
-			return "", fmt.Errorf("capture: %w", err)
+			return "", expression.None, fmt.Errorf("capture: %w", err)
 		}
 		var ok bool
 		if a.document, ok = parseJSON(d.JSON); !ok {
-			return "", fmt.Errorf("capture: %w", d.notJSON())
+			return "", expression.None, fmt.Errorf("capture: %w", d.notJSON())
 		}
 		a.json = d
 	}
 	value, ok := c.path.find(a.document)
 	if !ok || value.Raw == "null" {
-		return "", fmt.Errorf("capture.%s: %w", c.name, a.json.lacks(c.path))
+		return "", expression.None, fmt.Errorf("capture.%s: %w", c.name, a.json.lacks(c.path))
 	}
-	return textOf(value), nil
+	return textOf(value), kindOfValue(value), nil
+}
+
+// kindOfValue is what a value of JSON is.
+func kindOfValue(r gjson.Result) expression.Kind {
+	switch r.Type {
+	case gjson.String:
+		return expression.String
+	case gjson.Number:
+		return expression.Number
+	case gjson.True, gjson.False:
+		return expression.Bool
+	case gjson.JSON:
+		return expression.Composite
+	}
+	return expression.None
 }
 
 // keep keeps a value, unless it would break a request that uses it.
-func (w *Walk) keep(slot int, value string) error {
+func (w *Walk) keep(slot int, value string, kind expression.Kind) error {
 	if len(value) > maxCaptured {
 		return fmt.Errorf("has %d bytes, at most %d are kept", len(value), maxCaptured)
 	}
@@ -210,7 +232,9 @@ func (w *Walk) keep(slot int, value string) error {
 	}
 	if w.values == nil {
 		w.values = make([][]byte, len(w.source.strictest))
+		w.kinds = make([]expression.Kind, len(w.values))
 	}
+	w.kinds[slot] = kind
 	w.values[slot] = append(w.values[slot][:0], value...)
 	return nil
 }
