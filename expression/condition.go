@@ -12,6 +12,8 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
 
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -65,7 +67,7 @@ func (s *Scope) Compile(condition string) (*Condition, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := s.env(slices.DeleteFunc(slices.Clone(names), s.Has))
+	e, err := s.env(names)
 	if err != nil {
 		return nil, err
 	}
@@ -108,9 +110,23 @@ func (largest) EstimateSize(checker.AstNode) *checker.SizeEstimate {
 	return &checker.SizeEstimate{Max: MaxValue}
 }
 
-// EstimateCallCost leaves the cost of calls to CEL.
-func (largest) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
-	return nil
+// EstimateCallCost leaves the cost of calls to CEL, unless two values are compared that may be lists: CEL counts
+// a tenth for an item, as for a byte.
+func (largest) EstimateCallCost(function, _ string, _ *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
+	if function != operators.Equals && function != operators.NotEquals || slices.ContainsFunc(args, isSmall) {
+		return nil
+	}
+	const items = MaxValue / 2 // of a list, with commas
+	return &checker.CallEstimate{CostEstimate: checker.CostEstimate{Min: 1, Max: items}}
+}
+
+// isSmall says whether a value is no list, and no object, or one that the condition has itself.
+func isSmall(n checker.AstNode) bool {
+	switch n.Type().Kind() {
+	case types.DynKind, types.ListKind, types.MapKind:
+		return n.ComputedSize() != nil || n.Expr().Kind() == ast.LiteralKind
+	}
+	return true
 }
 
 // noOverload is what CEL says of an operator or a function that does not take the types of its operands.
@@ -191,6 +207,8 @@ func unknownFunction(name string) error {
 func (s *Scope) checkName(name string) error {
 	shown := text.Clean(name, 63)
 	switch why, defined := s.elsewhere[name]; {
+	case words[name]:
+		return fmt.Errorf("%s is a word of CEL for a type; give the value another name", name)
 	case s.Has(name):
 		return nil
 	case defined:

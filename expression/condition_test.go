@@ -1,6 +1,8 @@
 package expression
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,7 +125,7 @@ func TestConditionsThatAreRefused(t *testing.T) {
 		"dyn(tier) == 3":                                                     "dyn() is not a function of conditions",
 		"bytes(tier) == b''":                                                 "bytes() is not a function of conditions",
 		"google.protobuf.Struct{} == order":                                  "has an object of a type; use values, lists and maps",
-		"has(tier)":                                                          "is no condition at character 4: invalid argument to has() macro",
+		"has(tier)":                                                          "is no condition at character 5: invalid argument to has() macro",
 		"tier" + strings.Repeat(" + tier", 60) + " == ''":                    "units with values of 4096 bytes, at most 10000 are accepted",
 		"order" + strings.Repeat(" + order", 60) + " == ''":                  "units with values of 4096 bytes, at most 10000 are accepted",
 		strings.Repeat("order == order && ", 28) + "paid":                    "units with values of 4096 bytes, at most 10000 are accepted",
@@ -227,15 +229,23 @@ func TestColumnsThatAreNotKnown(t *testing.T) {
 	}
 }
 
-// A captured value may have the name of a type or a function of the language.
+// A value may have a name that the language has, and only that of a type cannot be asked for.
 func TestNamesThatTheLanguageHasToo(t *testing.T) {
-	for _, name := range []string{"int", "string", "size", "contains", "has", "list", "map", "bool", "type", "exists", "matches"} {
-		s := NewScope(nil, false)
+	s := NewScope(nil, false)
+	names := []string{"size", "contains", "has", "exists", "matches", "math"}
+	for _, name := range slices.Concat(names, slices.Collect(maps.Keys(words)), []string{"package", "in", "true"}) {
 		s.Add(name, JSON, false)
+	}
+	for _, name := range names {
 		c, err := s.Compile(name + " == 'x' && size(" + name + ") == 1")
 		must.Succeed(t, err)
 		if got, err := c.Holds(user{s, given{name: str("x")}}); err != nil || !got {
 			t.Errorf("%s: %t, %v", name, got, err)
+		}
+	}
+	for name := range words {
+		if _, err := s.Compile(name + " == 'x'"); err == nil || err.Error() != name+" is a word of CEL for a type; give the value another name" {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
@@ -243,14 +253,14 @@ func TestNamesThatTheLanguageHasToo(t *testing.T) {
 // worst are conditions whose cost is as high as is accepted, with the values that cost most.
 var worst = map[string]string{
 	"texts":    strings.Repeat("a == b && ", 20) + "a == b",
-	"contains": strings.Repeat("a.contains(b) || ", 1) + "a.contains(b)",
+	"contains": strings.Repeat("a.contains('xxxxxxxxxa') || ", 15) + "1 == 2",
 	"items":    "a in c || b in c",
-	"lists":    strings.Repeat("c == d && ", 20) + "c == d",
+	"lists":    strings.Repeat("c == d && ", 3) + "c == d",
 	"sums":     "(a + b) + a == b + a",
 	"objects":  "c == d && e == f && g == h",
 	"names":    "[a, b, c, d, e, f, g, h] == [1]",
-	"nested":   "c" + strings.Repeat("[0]", 160) + " == 1",
-	"numbers":  strings.Repeat("1 + ", 120) + "1 == 2",
+	"nested":   "e" + strings.Repeat("[0]", 60) + " == 1",
+	"numbers":  strings.Repeat("1 + ", 60) + "1 == 2",
 	"choices":  strings.Repeat("1 == 2 ? false : ", 25) + "true",
 }
 

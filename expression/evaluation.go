@@ -1,8 +1,6 @@
 package expression
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -11,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
+	"github.com/tidwall/gjson"
 )
 
 // Kind is what a value is.
@@ -41,14 +40,16 @@ type Values interface {
 
 // Holds evaluates the condition. Its error says why there is no result, without any value.
 func (c *Condition) Holds(v Values) (bool, error) {
-	for _, u := range c.uses {
-		if n := len(v.Value(u.index).Text); n > MaxValue {
+	a := &activation{condition: c}
+	for i, u := range c.uses {
+		a.values[i] = v.Value(u.index)
+		if n := len(a.values[i].Text); n > MaxValue {
 			return false, fmt.Errorf("%s has %d bytes, at most %d are accepted in conditions", u.name, n, MaxValue)
 		}
 	}
-	result, _, err := c.program.Eval(&activation{c.uses, v})
+	result, _, err := c.program.Eval(a)
 	if err != nil {
-		return false, c.why(err, v)
+		return false, a.why(err)
 	}
 	holds, ok := result.(types.Bool)
 	if !ok {
@@ -72,7 +73,7 @@ var reasons = []struct{ begins, because string }{
 }
 
 // why is the reason of an evaluation that failed.
-func (c *Condition) why(err error, v Values) error {
+func (a *activation) why(err error) error {
 	because := "the values cannot be used like this"
 	for _, r := range reasons {
 		if strings.HasPrefix(err.Error(), r.begins) {
@@ -81,8 +82,8 @@ func (c *Condition) why(err error, v Values) error {
 		}
 	}
 	var kinds []string
-	for _, u := range c.uses {
-		kinds = append(kinds, u.name+" is "+kindNames[v.Value(u.index).Kind])
+	for i, u := range a.condition.uses {
+		kinds = append(kinds, u.name+" is "+kindNames[a.values[i].Kind])
 	}
 	if len(kinds) > 0 {
 		because += " (" + strings.Join(kinds, ", ") + ")"
@@ -90,19 +91,23 @@ func (c *Condition) why(err error, v Values) error {
 	return errors.New(because)
 }
 
-// activation gives CEL the values of a user.
+// activation gives CEL the values of a user, for one evaluation.
 type activation struct {
-	uses   []use
-	values Values
+	condition *Condition
+	values    [maxNames]Value   // by the index of the use
+	read      [maxNames]ref.Val // likewise, once they were asked for
 }
 
 var _ interpreter.Activation = (*activation)(nil)
 
-// ResolveName is the value of a name.
+// ResolveName is the value of a name. It is read once, however often it is asked for.
 func (a *activation) ResolveName(name string) (any, bool) {
-	for _, u := range a.uses {
+	for i, u := range a.condition.uses {
 		if u.name == name {
-			return a.values.Value(u.index).ref(), true
+			if a.read[i] == nil {
+				a.read[i] = a.values[i].ref()
+			}
+			return a.read[i], true
 		}
 	}
 	return nil, false
@@ -119,49 +124,60 @@ func (v Value) ref() ref.Val {
 	case Bool:
 		return types.Bool(string(v.Text) == "true")
 	case Number:
-		return types.DefaultTypeAdapter.NativeToValue(numberOf(string(v.Text)))
+		return numberOf(string(v.Text))
 	case Composite:
-		return composite(v.Text)
+		return composite(gjson.ParseBytes(v.Text), maxNesting)
 	}
 	return types.NullValue
 }
 
-// numberOf is a whole number if it is written as one that fits 64 bits.
-func numberOf(number string) any {
+// numberOf is a whole number if it is written as one that fits 64 bits. A number beyond those of a
+// double is infinite.
+func numberOf(number string) ref.Val {
 	if n, err := strconv.ParseInt(number, 10, 64); err == nil {
-		return n
+		return types.Int(n)
 	}
-	f, err := strconv.ParseFloat(number, 64)
-	if err != nil && f == 0 {
-		return nil // the response was read as JSON, so that this is no number at all
-	}
-	return f
+	f, _ := strconv.ParseFloat(number, 64) // the response was read as JSON
+	return types.Double(f)
 }
 
-// composite reads an object or a list.
-func composite(raw []byte) ref.Val {
-	in := json.NewDecoder(bytes.NewReader(raw))
-	in.UseNumber()
-	var value any
-	if err := in.Decode(&value); err != nil {
+// maxNesting bounds the lists and objects inside of each other: what is deeper is null. Each level is read anew.
+const maxNesting = 16
+
+// composite is an object or a list of JSON, which was read before.
+func composite(json gjson.Result, depth int) ref.Val {
+	switch {
+	case depth == 0:
 		return types.NullValue
+	case json.IsArray():
+		var list []ref.Val
+		json.ForEach(func(_, item gjson.Result) bool {
+			list = append(list, refOf(item, depth-1))
+			return true
+		})
+		return types.NewRefValList(types.DefaultTypeAdapter, list)
+	case json.IsObject():
+		entries := map[ref.Val]ref.Val{}
+		json.ForEach(func(key, item gjson.Result) bool {
+			entries[types.String(key.Str)] = refOf(item, depth-1)
+			return true
+		})
+		return types.NewRefValMap(types.DefaultTypeAdapter, entries)
 	}
-	return types.DefaultTypeAdapter.NativeToValue(withNumbers(value))
+	return types.NullValue
 }
 
-// withNumbers is a value of JSON whose numbers are those of numberOf.
-func withNumbers(value any) any {
-	switch v := value.(type) {
-	case json.Number:
-		return numberOf(string(v))
-	case []any:
-		for i := range v {
-			v[i] = withNumbers(v[i])
-		}
-	case map[string]any:
-		for key := range v {
-			v[key] = withNumbers(v[key])
-		}
+// refOf is a value of JSON as CEL has it.
+func refOf(json gjson.Result, depth int) ref.Val {
+	switch json.Type {
+	case gjson.String:
+		return types.String(json.Str)
+	case gjson.Number:
+		return numberOf(json.Raw)
+	case gjson.True, gjson.False:
+		return types.Bool(json.Type == gjson.True)
+	case gjson.JSON:
+		return composite(json, depth)
 	}
-	return value
+	return types.NullValue
 }

@@ -98,6 +98,11 @@ var functions = map[string]bool{
 	"size": true, "contains": true, "startsWith": true, "endsWith": true, "int": true, "double": true, "string": true,
 }
 
+// words name types in CEL, and no value.
+var words = map[string]bool{
+	"bool": true, "bytes": true, "double": true, "dyn": true, "int": true, "list": true, "map": true, "null_type": true, "string": true, "type": true, "uint": true,
+}
+
 // knownFunctions lists them for an error.
 const knownFunctions = "size, contains, startsWith, endsWith, int, double, string and has"
 
@@ -132,18 +137,19 @@ func overload(ids ...string) []*env.Overload {
 	return list
 }
 
-// env has the names too, and those that an open scope takes for columns.
-func (s *Scope) env(columns []string) (*cel.Env, error) {
+// env has names too. One that is not in the scope is taken for a column.
+func (s *Scope) env(names []string) (*cel.Env, error) {
 	root, err := base()
 	if err != nil {
 		return nil, fmt.Errorf("the environment: %w", err)
 	}
 	var options []cel.EnvOption
-	for _, name := range slices.Sorted(maps.Keys(s.types)) {
-		options = append(options, cel.Variable(name, s.types[name]))
-	}
-	for _, name := range columns {
-		options = append(options, cel.Variable(name, cel.StringType))
+	for _, name := range names {
+		t, ok := s.types[name]
+		if !ok {
+			t = cel.StringType
+		}
+		options = append(options, cel.Variable(name, t))
 	}
 	return root.Extend(options...)
 }
