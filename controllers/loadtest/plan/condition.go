@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/expression"
@@ -30,7 +31,11 @@ func checkConditions(spec *v1beta1.LoadTestSpec) *Refusal {
 	}
 	for i := range spec.Journeys {
 		if err := CheckConditions(spec, i, nil); err != nil {
-			return invalid("%v.", err)
+			message := err.Error()
+			if !strings.HasSuffix(message, "?") {
+				message += "."
+			}
+			return invalid("%s", message)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -117,21 +118,27 @@ func checkJourney(spec *v1beta1.LoadTestSpec, i int, j *v1beta1.Journey) *Refusa
 		case s.Think == nil && requestIndex(spec, s.RequestName()) < 0:
 			return invalid("%s.request: spec.requests has no request named %q.", at, s.RequestName())
 		}
-		if refusal := checkCaptures(spec, at+".captureFrom", s); refusal != nil {
+		if refusal := checkCaptures(spec, at, s); refusal != nil {
 			return refusal
 		}
 	}
 	return nil
 }
 
-// checkCaptures refuses captures that are no JSON where they cannot be: what the API server does not
-// know, such as regular expressions, and names that are captured elsewhere too.
-func checkCaptures(spec *v1beta1.LoadTestSpec, field string, s *v1beta1.JourneyStep) *Refusal {
+// checkCaptures refuses captures of a step that cannot be: what the API server does not know, such as regular
+// expressions, and names that are captured elsewhere too.
+func checkCaptures(spec *v1beta1.LoadTestSpec, at string, s *v1beta1.JourneyStep) *Refusal {
 	var filled map[string]v1beta1.JSONPath
 	if spec.Setup != nil && spec.Setup.Fill != nil {
 		filled = spec.Setup.Fill.Capture
 	}
 	capture, from := s.Captures()
+	for _, name := range slices.Sorted(maps.Keys(capture)) {
+		if _, inSetup := filled[name]; inSetup {
+			return invalid("%s.capture: setup.fill captures %q; use another name.", at, name)
+		}
+	}
+	field := at + ".captureFrom"
 	for i := range from {
 		c := &from[i]
 		_, twice := capture[c.Name]
