@@ -85,7 +85,7 @@ func TestConditionsThatCannotBeAskedAreRefused(t *testing.T) {
 		"spec.journeys[0].steps[1].if: is no condition at character 9: ":                                                    when(1, "token =="),
 		"spec.journeys[0].steps[1].if: paid is captured by no step of the journey before this one.":                         when(1, "paid"),
 		"spec.journeys[0].steps[2].repeat.until: is of type int; a condition must be true or false, such as status == 200.": without(until("status")),
-		"spec.journeys[0].steps[2].repeat.until: pai is not defined here; did you mean paid?":                              without(until("pai")),
+		"spec.journeys[0].steps[2].repeat.until: pai is not defined here; did you mean paid?":                               without(until("pai")),
 		"spec.journeys[0].steps[2].repeat.until: tier is not defined here; known are etag, paid, status, token.":            without(until("tier == ''")),
 		"spec.journeys[0].steps[2].repeat.until: matches() is not accepted: ":                                               until("etag.matches('(a*)*')"),
 		"spec.journeys[0].steps[3].if: uuid is a variable of requests, which conditions do not have.":                       when(3, "uuid == ''"),
