@@ -40,12 +40,9 @@ type Values interface {
 
 // Holds evaluates the condition. Its error says why there is no result, without any value.
 func (c *Condition) Holds(v Values) (bool, error) {
-	a := &activation{condition: c}
-	for i, u := range c.uses {
-		a.values[i] = v.Value(u.index)
-		if n := len(a.values[i].Text); n > MaxValue {
-			return false, fmt.Errorf("%s has %d bytes, at most %d are accepted in conditions", u.name, n, MaxValue)
-		}
+	a, err := c.activation(v)
+	if err != nil {
+		return false, err
 	}
 	result, _, err := c.program.Eval(a)
 	if err != nil {
@@ -69,7 +66,6 @@ var reasons = []struct{ begins, because string }{
 	{"no such overload", "an operator does not take the types of these values"},
 	{"type conversion error", "a text is no number"},
 	{"strconv.", "a text is no number"},
-	{"operation cancelled: actual cost limit exceeded", "the cost is above the limit"},
 }
 
 // why is the reason of an evaluation that failed.
@@ -99,6 +95,18 @@ type activation struct {
 }
 
 var _ interpreter.Activation = (*activation)(nil)
+
+// activation has the values that the condition names, unless one is too large.
+func (c *Condition) activation(v Values) (*activation, error) {
+	a := &activation{condition: c}
+	for i, u := range c.uses {
+		a.values[i] = v.Value(u.index)
+		if n := len(a.values[i].Text); n > MaxValue {
+			return nil, fmt.Errorf("%s has %d bytes, at most %d are accepted in conditions", u.name, n, MaxValue)
+		}
+	}
+	return a, nil
+}
 
 // ResolveName is the value of a name. It is read once, however often it is asked for.
 func (a *activation) ResolveName(name string) (any, bool) {
