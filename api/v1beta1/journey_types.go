@@ -89,7 +89,7 @@ type JourneyStep struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(c, c.matches('^[A-Za-z_][A-Za-z0-9_]{0,62}$') && !(c in ['user', 'seq', 'worker', 'uuid', 'rand']))",message="capture must have names such as token, but not user, seq, worker, uuid or rand"
 	Capture map[string]JSONPath `json:"capture,omitempty"`
 
-	// captureFrom keeps values of headers, cookies and text as capture keeps values of JSON. Example: [{name:
+	// captureFrom keeps values of headers, cookies, pages and text as capture keeps values of JSON. Example: [{name:
 	// csrf, match: 'name="csrf" value="([^"]+)"'}].
 	// +optional
 	// +listType=map
@@ -187,7 +187,8 @@ func (s *JourneyStep) Captures() (map[string]JSONPath, []Capture) {
 
 // Capture is where in a response a value is: in a header, a cookie or the body.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.header) ? !has(self.cookie) : has(self.cookie) || has(self.match)",message="exactly one of header and cookie must be set, or match alone, which searches the body"
+// +kubebuilder:validation:XValidation:rule="has(self.header) ? !has(self.cookie) && !has(self.select) : has(self.cookie) ? !has(self.select) : has(self.select) || has(self.match)",message="exactly one of header, cookie and select must be set, or match alone, which searches the body"
+// +kubebuilder:validation:XValidation:rule="has(self.select) || !has(self.attribute)",message="attribute must not be set without select"
 type Capture struct {
 	// name is what ${name} names.
 	// +required
@@ -213,6 +214,19 @@ type Capture struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Match string `json:"match,omitempty"`
+
+	// select is a CSS selector of tags, #id, .class and [attribute], in others by a space or >. The value is the text of the
+	// first element that it matches. Example: input[name=csrf].
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Select string `json:"select,omitempty"`
+
+	// attribute of that element is the value, instead of its text. Example: value.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Attribute string `json:"attribute,omitempty"`
 }
 
 // maxMatchSize bounds a match with its repetitions written out. A search takes time in proportion to

@@ -41,7 +41,7 @@ var pure = []string{
 var clients = []string{"k8s.io/client-go/...", "sigs.k8s.io/controller-runtime/..."}
 
 // everything of ours but cmd, which wires it together.
-var everything = []string{"api/...", "accesslog", "address", "bucket", "expression", "instant", "measure/...", "pace", "text", "controllers/...", "loadworker/...", "targets/..."}
+var everything = []string{"api/...", "accesslog", "address", "bucket", "expression", "instant", "measure/...", "pace", "selector", "text", "controllers/...", "loadworker/...", "targets/..."}
 
 // tools are what builds, tests and measures the product.
 var tools = []string{"hack/...", "test/..."}
@@ -196,8 +196,8 @@ var rules = []rule{
 		forbid:  everything,
 	},
 	{
-		because: "conditions of journeys are for both sides, and depend on neither",
-		of:      []string{"expression"},
+		because: "conditions and selectors of journeys are for both sides, and depend on neither",
+		of:      []string{"expression", "selector"},
 		reach:   transitive,
 		forbid:  everything,
 		allow:   []string{"text"},

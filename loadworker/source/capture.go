@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/expression"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/selector"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -27,8 +28,11 @@ type Capture struct {
 	// the body. A cookie is that of the user, whichever response of the journey has set it.
 	Header, Cookie string
 	// Match is a regular expression of package regexp; the value is what its first group
-	// matches. Empty: the whole header or cookie.
+	// matches. Empty: the whole header, cookie or what is selected.
 	Match string
+	// Select is a selector of package selector: the value is in the Attribute of the first element that it
+	// matches, or in its text.
+	Select, Attribute string
 }
 
 // maxCaptured bounds a captured value: a token of a few claims and a signature has
@@ -42,9 +46,13 @@ type capture struct {
 	path           JSONPath
 	header, cookie string
 	match          *regexp.Regexp
+	selector       *selector.Selector
+	attribute      string
 }
 
-func (c *capture) isJSON() bool { return c.header == "" && c.cookie == "" && c.match == nil }
+func (c *capture) isJSON() bool {
+	return c.header == "" && c.cookie == "" && c.match == nil && c.selector == nil
+}
 
 // readsBody says whether the value is in the body.
 func (c *capture) readsBody() bool { return c.header == "" && c.cookie == "" }
@@ -106,14 +114,23 @@ func (s *JourneyStep) compileCaptures() (list []capture, err error) {
 }
 
 func (c *Capture) compile() (out capture, err error) {
-	out = capture{name: c.Name, header: textproto.CanonicalMIMEHeaderKey(c.Header), cookie: c.Cookie}
+	out = capture{name: c.Name, header: textproto.CanonicalMIMEHeaderKey(c.Header), cookie: c.Cookie, attribute: c.Attribute}
 	switch {
+	case c.Select != "" && c.Header+c.Cookie != "":
+		return out, errors.New("has a selector, which is of the body, and a header or a cookie; leave out one of them")
+	case c.Select == "" && c.Attribute != "":
+		return out, errors.New("has an attribute without a selector")
 	case c.Header != "" && c.Cookie != "":
 		return out, errors.New("has a header and a cookie; leave out one of them")
-	case c.Header+c.Cookie+c.Match == "":
-		return out, errors.New("has neither a header, nor a cookie, nor a match")
+	case c.Header+c.Cookie+c.Match+c.Select == "":
+		return out, errors.New("has neither a header, nor a cookie, nor a selector, nor a match")
 	case c.Header != "" && !httpguts.ValidHeaderFieldName(c.Header):
 		return out, fmt.Errorf("header: %q is not a header name", text.Truncate(c.Header, 63))
+	}
+	if c.Select != "" {
+		if out.selector, err = selector.Compile(c.Select); err != nil {
+			return out, fmt.Errorf("select: %w", err)
+		}
 	}
 	if c.Match != "" {
 		if out.match, err = compileMatch(c.Match); err != nil {
@@ -176,6 +193,12 @@ func (w *Walk) findText(c *capture, a *captureInput) (string, error) {
 			return "", fmt.Errorf("capture.%s: the user has no cookie %s", c.name, c.cookie)
 		}
 		value = own
+	case c.selector != nil:
+		found, err := c.selector.Find(value, c.attribute)
+		if err != nil {
+			return "", fmt.Errorf("capture.%s: the body of %d bytes: %w", c.name, len(value), err)
+		}
+		value = []byte(found)
 	}
 	if c.match == nil {
 		return string(value), nil

@@ -1381,7 +1381,10 @@ type Capture struct {
 	Header string                 `protobuf:"bytes,2,opt,name=header,proto3" json:"header,omitempty"`
 	Cookie string                 `protobuf:"bytes,3,opt,name=cookie,proto3" json:"cookie,omitempty"`
 	// match is a regular expression, whose first group is the value; empty: it is whole.
-	Match         string `protobuf:"bytes,4,opt,name=match,proto3" json:"match,omitempty"`
+	Match string `protobuf:"bytes,4,opt,name=match,proto3" json:"match,omitempty"`
+	// select is a CSS selector, and attribute that of its first element which is the value; empty: its text is.
+	Select        string `protobuf:"bytes,81,opt,name=select,proto3" json:"select,omitempty"`
+	Attribute     string `protobuf:"bytes,82,opt,name=attribute,proto3" json:"attribute,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1440,6 +1443,20 @@ func (x *Capture) GetCookie() string {
 func (x *Capture) GetMatch() string {
 	if x != nil {
 		return x.Match
+	}
+	return ""
+}
+
+func (x *Capture) GetSelect() string {
+	if x != nil {
+		return x.Select
+	}
+	return ""
+}
+
+func (x *Capture) GetAttribute() string {
+	if x != nil {
+		return x.Attribute
 	}
 	return ""
 }
@@ -5427,12 +5444,14 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"everyNanos\x1a:\n" +
 	"\fCaptureEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"c\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x99\x01\n" +
 	"\aCapture\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06header\x18\x02 \x01(\tR\x06header\x12\x16\n" +
 	"\x06cookie\x18\x03 \x01(\tR\x06cookie\x12\x14\n" +
-	"\x05match\x18\x04 \x01(\tR\x05match\":\n" +
+	"\x05match\x18\x04 \x01(\tR\x05match\x12\x16\n" +
+	"\x06select\x18Q \x01(\tR\x06select\x12\x1c\n" +
+	"\tattribute\x18R \x01(\tR\tattribute\":\n" +
 	"\bAddSteps\x12.\n" +
 	"\x05steps\x18\x01 \x03(\v2\x18.loadtest.worker.v1.StepR\x05steps\"\xc7\x01\n" +
 	"\bRedirect\x128\n" +

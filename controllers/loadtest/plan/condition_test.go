@@ -103,6 +103,9 @@ func TestConditionsThatCannotBeAskedAreRefused(t *testing.T) {
 			s.Setup = &v1beta1.Setup{Fill: &v1beta1.Fill{Request: "login", Count: 1, Capture: map[string]v1beta1.JSONPath{"code": ".code"}}}
 			s.Journeys[0].Steps[2].Repeat.Until = "code == 1"
 		},
+		`spec.journeys[0].steps[2].repeat.captureFrom[0].select: has ':': elements are named by tag`: step(2, func(s *v1beta1.JourneyStep) {
+			s.Repeat.CaptureFrom[0] = v1beta1.Capture{Name: "etag", Select: "p:has(a)"}
+		}),
 		"spec.journeys: 65 conditions, at most 64 are accepted.": func(s *v1beta1.LoadTestSpec) {
 			j := s.Journeys[0]
 			s.Journeys = nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/selector"
 )
 
 // journeys are the journeys as workers take them.
@@ -47,7 +48,7 @@ func journeyStep(spec *v1beta1.LoadTestSpec, s *v1beta1.JourneyStep) *workerv1.J
 	}
 	for i := range from {
 		c := &from[i]
-		w.Captures = append(w.Captures, &workerv1.Capture{Name: c.Name, Header: c.Header, Cookie: c.Cookie, Match: c.Match})
+		w.Captures = append(w.Captures, &workerv1.Capture{Name: c.Name, Header: c.Header, Cookie: c.Cookie, Match: c.Match, Select: c.Select, Attribute: c.Attribute})
 	}
 	return w
 }
@@ -143,7 +144,7 @@ func checkCaptures(spec *v1beta1.LoadTestSpec, at string, s *v1beta1.JourneyStep
 		c := &from[i]
 		_, twice := capture[c.Name]
 		_, inSetup := filled[c.Name]
-		noHeader, wrong := c.CheckHeader(), c.CheckMatch()
+		noHeader, wrong, noSelector := c.CheckHeader(), c.CheckMatch(), checkSelect(c)
 		switch {
 		case twice:
 			return invalid("%s[%d].name: capture has %q too; leave out one of them.", field, i, c.Name)
@@ -153,11 +154,22 @@ func checkCaptures(spec *v1beta1.LoadTestSpec, at string, s *v1beta1.JourneyStep
 			return invalid("%s[%d].header: %v.", field, i, noHeader)
 		case wrong != nil:
 			return invalid("%s[%d].match: %v.", field, i, wrong)
+		case noSelector != nil:
+			return invalid("%s[%d].select: %v.", field, i, noSelector)
 		case spec.Requests[requestIndex(spec, s.RequestName())].GRPC != nil:
 			return invalid("%s: must not be set with a call of gRPC, whose replies are JSON; use capture.", field)
 		}
 	}
 	return nil
+}
+
+// checkSelect returns an error for a selector that is none. It returns nil without one.
+func checkSelect(c *v1beta1.Capture) error {
+	if c.Select == "" {
+		return nil
+	}
+	_, err := selector.Compile(c.Select)
+	return err
 }
 
 func hasRatePerUser(spec *v1beta1.LoadTestSpec) bool {
