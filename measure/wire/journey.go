@@ -102,8 +102,18 @@ func readFailedIn(to *measure.Journey, counts []int64) error {
 	return nil
 }
 
-// maxBecause bounds a reason, in bytes: eight names of 63 bytes, with what each is, and the sentence.
-const maxBecause = 1024
+// maxBecause bounds a reason, in bytes.
+const maxBecause = 512
+
+// sizeOfSteps is how much memory it takes what became of a journey in each of its steps.
+func sizeOfSteps(j *measure.Journey) int {
+	const count, reason = 8, 16
+	n := count * (len(j.FailedIn) + len(j.ByCondition) + len(j.LeftOut))
+	for _, because := range j.Because {
+		n += reason + len(because)
+	}
+	return n
+}
 
 // readConditions validates what conditions did: each journey that one ended failed in the same step, and
 // a journey leaves out a step at most once.
