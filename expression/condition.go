@@ -101,7 +101,7 @@ func checkCost(e *cel.Env, checked *cel.Ast) error {
 	case err != nil:
 		return fmt.Errorf("has no known cost: %w", err)
 	case cost.Max > MaxCost:
-		return fmt.Errorf("costs up to %d units with values of %d bytes, at most %d are accepted, so that it takes a worker no time that shows; use fewer operations on whole texts and lists", cost.Max, MaxValue, MaxCost)
+		return fmt.Errorf("costs up to %d units with values of %d bytes, at most %d are accepted, since a worker sends nothing meanwhile; use fewer operations on whole texts and lists", cost.Max, MaxValue, MaxCost)
 	}
 	return nil
 }
