@@ -70,42 +70,57 @@ func split(text string) (parts []string, err error) {
 			part.Reset()
 		}
 	}
-	quote, inside, escaped := rune(0), false, false
+	var at place
 	for _, r := range text {
-		switch {
-		case escaped:
-			escaped = false
-		case r == '\\':
-			escaped = true
-		case quote != 0:
-			if r == quote {
-				quote = 0
-			}
-		case inside:
-			switch r {
-			case '"', '\'':
-				quote = r
-			case ']':
-				inside = false
-			case '#':
-				return nil, errors.New("has an attribute with #=, which is none of CSS; capture a part with match")
-			}
-		case r == '[':
-			inside = true
+		switch plain := at.isPlain(r); {
+		case r == '#' && at.inAttribute && at.quote == 0:
+			return nil, errors.New("has an attribute with #=, which is none of CSS; capture a part with match")
+		case !plain:
+			part.WriteRune(r)
 		case r == ' ' || r == '\t' || r == '\n':
 			end()
-			continue
 		case r == '>':
 			end()
 			parts = append(parts, ">")
-			continue
 		case strings.ContainsRune(":,+~", r):
 			return nil, fmt.Errorf("has %q: elements are named by tag, #id, .class and [attribute], in others by a space or >", r)
+		default:
+			part.WriteRune(r)
 		}
-		part.WriteRune(r)
 	}
 	end()
 	return parts, nil
+}
+
+// place is where in a selector a character is.
+type place struct {
+	quote                rune // of the text that it is in; 0: none
+	inAttribute, escaped bool
+}
+
+// isPlain says whether a character is outside of attributes, and not escaped. The next one is behind it.
+func (p *place) isPlain(r rune) bool {
+	switch {
+	case p.escaped:
+		p.escaped = false
+		return false
+	case r == '\\':
+		p.escaped = true
+		return false
+	case p.quote != 0:
+		if r == p.quote {
+			p.quote = 0
+		}
+		return false
+	case !p.inAttribute:
+		p.inAttribute = r == '['
+		return !p.inAttribute
+	case r == '"' || r == '\'':
+		p.quote = r
+	case r == ']':
+		p.inAttribute = false
+	}
+	return false
 }
 
 // What a page does not have.

@@ -1,6 +1,7 @@
 package selector
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -123,7 +124,7 @@ func TestPagesThatAreLarge(t *testing.T) {
 		if name == "deep" {
 			want = ErrTooDeep
 		}
-		if _, err := s.Find([]byte(page), ""); err != want {
+		if _, err := s.Find([]byte(page), ""); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", name, err, want)
 		}
 		if got, err := title.Find([]byte(page), ""); name == "a long text" && (err != nil || len(got) != MaxText) {

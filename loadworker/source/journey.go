@@ -44,14 +44,6 @@ type JourneyStep struct {
 	Every  time.Duration
 }
 
-// sends is how often the request of the step is sent at most.
-func (s *JourneyStep) sends() int {
-	if s.Until != "" {
-		return s.AtMost
-	}
-	return s.Times
-}
-
 // maxTurns bounds the requests of a journey, those of a repeat counted once.
 const maxTurns = 3200
 
@@ -183,6 +175,22 @@ func (c *journeyCompiler) addTurns(index int, step *JourneyStep, guard *conditio
 	if t.needs, err = c.needs(r, step); err != nil {
 		return err
 	}
+	if err := c.setCaptures(&t, r, step); err != nil {
+		return err
+	}
+	if err := c.setRepeat(&t, step); err != nil {
+		return err
+	}
+	for range step.Times {
+		t.waits, j.after = j.after, nil
+		j.turns = append(j.turns, t)
+		t.guard = nil // it is asked once for all of them
+	}
+	return nil
+}
+
+// setCaptures sets what is captured of the responses to a request. Later steps know it.
+func (c *journeyCompiler) setCaptures(t *turn, r *request, step *JourneyStep) (err error) {
 	if t.captures, err = step.compileCaptures(); err != nil {
 		return err
 	}
@@ -199,14 +207,6 @@ func (c *journeyCompiler) addTurns(index int, step *JourneyStep, guard *conditio
 		}
 	}
 	c.conditions.captured(step)
-	if err := c.setRepeat(&t, step); err != nil {
-		return err
-	}
-	for range step.Times {
-		t.waits, j.after = j.after, nil
-		j.turns = append(j.turns, t)
-		t.guard = nil // it is asked once for all of them
-	}
 	return nil
 }
 
