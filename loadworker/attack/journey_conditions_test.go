@@ -228,3 +228,32 @@ func TestConditionsForgetTheJourneyBefore(t *testing.T) {
 		}
 	})
 }
+
+// A journey that begins with a repeat has begun once, however often its first request is sent.
+func TestAJourneyMayBeginWithARepeat(t *testing.T) {
+	for name, step := range map[string]StepShare{
+		"users": usersStep(1, Burst{Requests: 16, Limit: time.Minute}), "sessions": arrivalsStep(2e6, 2*time.Second),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, d testDriver) {
+				var mu sync.Mutex
+				asked := 0
+				o := d.oracle(t, slow(func(w http.ResponseWriter, _ *http.Request) {
+					mu.Lock()
+					defer mu.Unlock()
+					asked++
+					_ = json.NewEncoder(w).Encode(map[string]bool{"ready": asked%4 == 0})
+				}))
+				r := get("/")
+				r.Weight = 0
+				journeys := []source.Journey{{Name: "wait", Weight: 1, TimeLimit: time.Minute, Steps: []source.JourneyStep{
+					{Request: 0, Times: 1, Capture: map[string]string{"ready": ".ready"}, Until: "ready", AtMost: 4, Every: 10 * ms},
+				}}}
+				s := drive(t, d.runner(t, setup{url: o.URL, requests: []source.Request{r}, journeys: journeys}), step)
+				if j := &s.Journeys[0]; j.Started != 4 || j.Completed != 4 || s.Requests[0].Sent != 16 || s.Requests[0].Due != 16 || asked != 16 || latencies(j.Time) != "50ms" {
+					t.Errorf("%d started, %d completed in %s, %d requests of %d due, the target had %d", j.Started, j.Completed, latencies(j.Time), s.Requests[0].Sent, s.Requests[0].Due, asked)
+				}
+			})
+		})
+	}
+}

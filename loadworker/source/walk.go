@@ -120,7 +120,7 @@ func (w *Walk) Step() int {
 }
 
 // IsFirst says whether the next request is the first of a journey.
-func (w *Walk) IsFirst() bool { return w.place.journey != nil && w.place.turn == 0 }
+func (w *Walk) IsFirst() bool { return w.place.journey != nil && w.place.turn == 0 && w.tries == 0 }
 
 // Limit is how long the journey may take; 0: it has no limit.
 func (w *Walk) Limit() time.Duration {

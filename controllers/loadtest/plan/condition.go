@@ -41,6 +41,21 @@ func checkConditions(spec *v1beta1.LoadTestSpec) *Refusal {
 	return nil
 }
 
+// HasConditions says whether nothing but steps with a condition sends a request.
+func HasConditions(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) bool {
+	if InMix(spec, r) {
+		return false
+	}
+	for i := range spec.Journeys {
+		for k := range spec.Journeys[i].Steps {
+			if s := &spec.Journeys[i].Steps[k]; s.RequestName() == r.Name && s.If == "" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // CheckConditions checks those of a journey of the spec. columns are those of the table of which its user
 // has a row; nil: they are not known, and any name may be one of them. The error names the field.
 func CheckConditions(spec *v1beta1.LoadTestSpec, journey int, columns []string) error {
