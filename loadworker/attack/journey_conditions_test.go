@@ -257,3 +257,27 @@ func TestAJourneyMayBeginWithARepeat(t *testing.T) {
 		})
 	}
 }
+
+// The code of the response decides, too: each answer is an expected one.
+func TestConditionsHaveTheCodeOfTheResponse(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		var mu sync.Mutex
+		asked := 0
+		o := d.oracle(t, slow(func(w http.ResponseWriter, _ *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			if asked++; asked%5 != 0 {
+				w.WriteHeader(http.StatusAccepted)
+			}
+		}))
+		r := get("/")
+		r.Weight, r.Expect.Status = 0, []int32{200, 202}
+		journeys := []source.Journey{{Name: "wait", Weight: 1, Steps: []source.JourneyStep{
+			{Request: 0, Times: 1, Until: "status == 200", AtMost: 9}, {Request: 0, Times: 2, If: "status == 202"}, {Think: fixed(0)},
+		}}}
+		s := drive(t, d.runner(t, setup{url: o.URL, requests: []source.Request{r}, journeys: journeys}), usersStep(1, Burst{Requests: 10, Limit: time.Minute}))
+		if j := &s.Journeys[0]; j.Completed != 2 || !slices.Equal(j.LeftOut, []int64{0, 2}) || s.Requests[0].Expected != 10 {
+			t.Errorf("%d completed, left out %v, %d expected", j.Completed, j.LeftOut, s.Requests[0].Expected)
+		}
+	})
+}

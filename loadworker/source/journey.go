@@ -215,8 +215,11 @@ func (c *journeyCompiler) setRepeat(t *turn, step *JourneyStep) (err error) {
 	if step.Until == "" {
 		return nil
 	}
-	if step.AtMost < 1 || step.Times != 1 {
+	switch {
+	case step.AtMost < 1 || step.Times != 1:
 		return fmt.Errorf("repeat: atMost must be at least 1, is %d", step.AtMost)
+	case step.Every < 0:
+		return fmt.Errorf("repeat: every must be at least 0s, is %v", step.Every)
 	}
 	t.atMost, t.every = step.AtMost, step.Every
 	if t.until, err = c.conditions.compile(step.Until); err != nil {
