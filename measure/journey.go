@@ -22,6 +22,11 @@ type Journey struct {
 	// FailedIn is how many of Failed ended in each step of the journey, by its index; steps at the
 	// end may be missing, and all of them if it is not known.
 	FailedIn []int64
+	// ByCondition is how many of FailedIn ended by a condition, and Because why one of them did.
+	ByCondition []int64
+	Because     []string
+	// LeftOut is how often each step was left out, by its index.
+	LeftOut []int64
 	// Time is how long those that were completed took.
 	Time *Histogram
 	// Ideal is how long the same would have taken with a perfect generator. nil: as Time.
@@ -60,9 +65,42 @@ func (j *Journey) Fail(step int) {
 	j.FailedIn[step]++
 }
 
-// atLeast is counts, with as many more that are 0 as it takes for n.
-func atLeast(counts []int64, n int) []int64 {
-	return append(counts, make([]int64, max(0, n-len(counts)))...)
+// FailByCondition says of one that failed in a step that a condition ended it, and why.
+func (j *Journey) FailByCondition(step int, because string) {
+	j.ByCondition, j.Because = atLeast(j.ByCondition, step+1), atLeast(j.Because, step+1)
+	j.ByCondition[step]++
+	j.Because[step] = oneOf(j.Because[step], because)
+}
+
+// oneOf is one of two reasons, whichever is given first.
+func oneOf(a, b string) string {
+	if a == "" {
+		return b
+	}
+	if b == "" {
+		return a
+	}
+	return min(a, b)
+}
+
+// LeaveOut counts a step that was left out.
+func (j *Journey) LeaveOut(step int) {
+	j.LeftOut = atLeast(j.LeftOut, step+1)
+	j.LeftOut[step]++
+}
+
+// atLeast is a list, with as many more zero values as it takes for n.
+func atLeast[T any](list []T, n int) []T {
+	return append(list, make([]T, max(0, n-len(list)))...)
+}
+
+// sum is the sum of two lists of counts, in the memory of the first.
+func sum(a, b []int64) []int64 {
+	a = atLeast(a, len(b))
+	for i, n := range b {
+		a[i] += n
+	}
+	return a
 }
 
 // UnderWay is how many are neither completed nor failed.
@@ -75,9 +113,10 @@ func (j *Journey) Merge(o *Journey) error {
 	j.Completed += o.Completed
 	j.Failed += o.Failed
 	j.Excused += o.Excused
-	j.FailedIn = atLeast(j.FailedIn, len(o.FailedIn))
-	for step, n := range o.FailedIn {
-		j.FailedIn[step] += n
+	j.FailedIn, j.ByCondition, j.LeftOut = sum(j.FailedIn, o.FailedIn), sum(j.ByCondition, o.ByCondition), sum(j.LeftOut, o.LeftOut)
+	j.Because = atLeast(j.Because, len(o.Because))
+	for step, because := range o.Because {
+		j.Because[step] = oneOf(j.Because[step], because)
 	}
 	return errors.Join(mergeIdeal(&j.Ideal, j.Time, o.Ideal, o.Time), j.Time.Merge(o.Time), j.Unfinished.Merge(o.Unfinished))
 }

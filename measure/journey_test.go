@@ -63,3 +63,24 @@ func TestJourneysFailInSteps(t *testing.T) {
 		t.Errorf("%d failed, in steps %v; what was added has %v", a.Failed, a.FailedIn, b.FailedIn)
 	}
 }
+
+// The sums, and the reason that stands for all, are the same in any order.
+func TestWhatConditionsDidIsAddedInAnyOrder(t *testing.T) {
+	parts := make([]func(*Journey), 3)
+	parts[0] = func(j *Journey) { j.FailByCondition(1, "until never held in 3 tries"); j.LeaveOut(2) }
+	parts[1] = func(j *Journey) { j.FailByCondition(0, "if: b"); j.FailByCondition(1, "until: a") }
+	parts[2] = func(j *Journey) { j.LeaveOut(0); j.LeaveOut(2); j.LeaveOut(2) }
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
+		sum := NewJourneys(1)[0]
+		for _, i := range order {
+			one := NewJourneys(1)[0]
+			parts[i](&one)
+			if err := sum.Merge(&one); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(sum.ByCondition, []int64{1, 2}) || !slices.Equal(sum.LeftOut, []int64{1, 0, 3}) || !slices.Equal(sum.Because, []string{"if: b", "until never held in 3 tries"}) {
+			t.Errorf("%v: %v by conditions, because of %q, left out %v", order, sum.ByCondition, sum.Because, sum.LeftOut)
+		}
+	}
+}

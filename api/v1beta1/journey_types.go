@@ -13,7 +13,7 @@ import (
 // 4096 bytes. It fails at the first unexpected response: its remaining requests are neither
 // due nor sent, and the user goes on with the mix.
 //
-// +kubebuilder:validation:XValidation:rule="self.steps.exists(s, has(s.request))",fieldPath=".steps",message="steps must have at least one with a request"
+// +kubebuilder:validation:XValidation:rule="self.steps.exists(s, has(s.request) || has(s.repeat))",fieldPath=".steps",message="steps must have at least one with a request"
 type Journey struct {
 	// name identifies the journey in reports and thresholds.
 	// +required
@@ -62,9 +62,9 @@ type JourneyUser struct {
 	Data string `json:"data"`
 }
 
-// JourneyStep is a request of a journey, or a wait.
+// JourneyStep is a request of a journey, sent once, some times or until a condition holds, or a wait.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.request) != has(self.think)",message="exactly one of request and think must be set"
+// +kubebuilder:validation:XValidation:rule="has(self.repeat) ? !has(self.request) && !has(self.think) : has(self.request) != has(self.think)",message="exactly one of request, think and repeat must be set"
 // +kubebuilder:validation:XValidation:rule="has(self.request) || !has(self.times)",message="times must not be set without request"
 // +kubebuilder:validation:XValidation:rule="has(self.request) || !has(self.capture) && !has(self.captureFrom)",message="capture and captureFrom must not be set without request"
 type JourneyStep struct {
@@ -89,7 +89,7 @@ type JourneyStep struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(c, c.matches('^[A-Za-z_][A-Za-z0-9_]{0,62}$') && !(c in ['user', 'seq', 'worker', 'uuid', 'rand']))",message="capture must have names such as token, but not user, seq, worker, uuid or rand"
 	Capture map[string]JSONPath `json:"capture,omitempty"`
 
-	// captureFrom keeps values of headers, cookies and text as capture keeps values of JSON. Example: [{name:
+	// captureFrom keeps values of headers, cookies, pages and text as capture keeps values of JSON. Example: [{name:
 	// csrf, match: 'name="csrf" value="([^"]+)"'}].
 	// +optional
 	// +listType=map
@@ -101,11 +101,94 @@ type JourneyStep struct {
 	// load itself has between a user's requests. Example: {min: 1s, max: 3s}.
 	// +optional
 	Think *Think `json:"think,omitempty"`
+
+	// if is a condition in CEL: the step is left out, neither due nor sent, unless it holds. The first
+	// request, and what is before it, has none. Example: tier == 'gold'.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	If string `json:"if,omitempty"`
+
+	// repeat sends a request until a condition holds. Example: {request: state, capture: {paid: .paid},
+	// until: paid == true, atMost: 10, every: 500ms}.
+	// +optional
+	Repeat *Repeat `json:"repeat,omitempty"`
+}
+
+// Repeat sends a request until a condition holds for what the response has.
+type Repeat struct {
+	// request is as that of a step.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Request string `json:"request"`
+
+	// capture is as that of a step.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=8
+	// +kubebuilder:validation:XValidation:rule="self.all(c, c.matches('^[A-Za-z_][A-Za-z0-9_]{0,62}$') && !(c in ['user', 'seq', 'worker', 'uuid', 'rand']))",message="capture must have names such as token, but not user, seq, worker, uuid or rand"
+	Capture map[string]JSONPath `json:"capture,omitempty"`
+
+	// captureFrom is as that of a step.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	CaptureFrom []Capture `json:"captureFrom,omitempty"`
+
+	// until is a condition in CEL, asked after each response. Example: status == 200.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Until string `json:"until"`
+
+	// atMost is how often the request is sent at most. The journey fails if the condition
+	// has not held then.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	AtMost int32 `json:"atMost"`
+
+	// every is how long the user waits after a response before the request is sent again.
+	// Default 0s. Example: 500ms.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('1h')",message="every must be a time of at most 1h, such as 500ms"
+	Every *metav1.Duration `json:"every,omitempty"`
+}
+
+// RequestName is the request that the step sends; empty: it is a wait.
+func (s *JourneyStep) RequestName() string {
+	if s.Repeat != nil {
+		return s.Repeat.Request
+	}
+	return s.Request
+}
+
+// MostTimes is how often the step sends its request at most.
+func (s *JourneyStep) MostTimes() int64 {
+	switch {
+	case s.Repeat != nil:
+		return int64(s.Repeat.AtMost)
+	case s.Request != "":
+		return int64(max(s.Times, 1))
+	}
+	return 0
+}
+
+// Captures are the values that the step captures, of JSON and from elsewhere.
+func (s *JourneyStep) Captures() (map[string]JSONPath, []Capture) {
+	if s.Repeat != nil {
+		return s.Repeat.Capture, s.Repeat.CaptureFrom
+	}
+	return s.Capture, s.CaptureFrom
 }
 
 // Capture is where in a response a value is: in a header, a cookie or the body.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.header) ? !has(self.cookie) : has(self.cookie) || has(self.match)",message="exactly one of header and cookie must be set, or match alone, which searches the body"
+// +kubebuilder:validation:XValidation:rule="has(self.header) ? !has(self.cookie) && !has(self.select) : has(self.cookie) ? !has(self.select) : has(self.select) || has(self.match)",message="exactly one of header, cookie and select must be set, or match alone, which searches the body"
+// +kubebuilder:validation:XValidation:rule="has(self.select) || !has(self.attribute)",message="attribute must not be set without select"
 type Capture struct {
 	// name is what ${name} names.
 	// +required
@@ -131,6 +214,19 @@ type Capture struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Match string `json:"match,omitempty"`
+
+	// select is a CSS selector of tags, #id, .class and [attribute], in others by a space or >. The value is the text of the
+	// first element that it matches. Example: input[name=csrf].
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Select string `json:"select,omitempty"`
+
+	// attribute of that element is the value, instead of its text. Example: value.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Attribute string `json:"attribute,omitempty"`
 }
 
 // maxMatchSize bounds a match with its repetitions written out. A search takes time in proportion to
@@ -213,6 +309,12 @@ type JourneyResult struct {
 	// +listMapKey=step
 	// +kubebuilder:validation:MaxItems=32
 	FailedIn []JourneyFailures `json:"failedIn,omitempty"`
+	// leftOut lists the steps of the journey whose if did not hold, with how often, in the order of the steps.
+	// +optional
+	// +listType=map
+	// +listMapKey=step
+	// +kubebuilder:validation:MaxItems=32
+	LeftOut []JourneyLeftOut `json:"leftOut,omitempty"`
 	// unfinished is the number of journeys that are under way, or were at the end of the step, which ended
 	// them.
 	Unfinished int64 `json:"unfinished"`
@@ -231,4 +333,23 @@ type JourneyFailures struct {
 	Request string `json:"request"`
 	// failed is the number of journeys that ended there.
 	Failed int64 `json:"failed"`
+	// byCondition is how many of them ended by if or until, after an expected response.
+	// +optional
+	ByCondition int64 `json:"byCondition,omitempty"`
+	// because is why one of those did. Example: until never held in 10 tries.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Because string `json:"because,omitempty"`
+}
+
+// JourneyLeftOut says how often a step was left out.
+type JourneyLeftOut struct {
+	// step is the number of the journey's step, from 1, waits included.
+	Step int32 `json:"step"`
+	// request is the one that the step sends. Absent for a wait.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Request string `json:"request,omitempty"`
+	// times is how often its if did not hold.
+	Times int64 `json:"times"`
 }

@@ -41,7 +41,7 @@ var pure = []string{
 var clients = []string{"k8s.io/client-go/...", "sigs.k8s.io/controller-runtime/..."}
 
 // everything of ours but cmd, which wires it together.
-var everything = []string{"api/...", "accesslog", "address", "bucket", "instant", "measure/...", "pace", "text", "controllers/...", "loadworker/...", "targets/..."}
+var everything = []string{"api/...", "accesslog", "address", "bucket", "expression", "instant", "measure/...", "pace", "selector", "text", "controllers/...", "loadworker/...", "targets/..."}
 
 // tools are what builds, tests and measures the product.
 var tools = []string{"hack/...", "test/..."}
@@ -194,6 +194,13 @@ var rules = []rule{
 		of:      []string{"accesslog", "text", "address", "bucket", "pace", "instant"},
 		reach:   transitive,
 		forbid:  everything,
+	},
+	{
+		because: "conditions and selectors of journeys are for both sides, and depend on neither",
+		of:      []string{"expression", "selector"},
+		reach:   transitive,
+		forbid:  everything,
+		allow:   []string{"text"},
 	},
 	{
 		because: "workers and targets depend neither on Kubernetes nor on the operator",

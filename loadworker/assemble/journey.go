@@ -26,9 +26,12 @@ func toJourneys(a *workerv1.Assignment, tables []*source.Table) ([]source.Journe
 		for i, s := range j.GetSteps() {
 			step := source.JourneyStep{
 				Request: int(s.GetRequest()), Times: int(s.GetTimes()), Capture: s.GetCapture(), Think: thinkOf(s.GetThink()),
+				If: s.GetIf(), Until: s.GetUntil(), AtMost: int(s.GetAtMost()), Every: time.Duration(s.GetEveryNanos()),
 			}
 			for _, c := range s.GetCaptures() {
-				step.CaptureFrom = append(step.CaptureFrom, source.Capture{Name: c.GetName(), Header: c.GetHeader(), Cookie: c.GetCookie(), Match: c.GetMatch()})
+				step.CaptureFrom = append(step.CaptureFrom, source.Capture{
+					Name: c.GetName(), Header: c.GetHeader(), Cookie: c.GetCookie(), Match: c.GetMatch(), Select: c.GetSelect(), Attribute: c.GetAttribute(),
+				})
 			}
 			if err := step.Think.Check(); err != nil {
 				return nil, fmt.Errorf("journey %q: steps[%d].think: %w", j.GetName(), i, err)

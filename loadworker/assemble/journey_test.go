@@ -30,10 +30,19 @@ func TestJourneysOfAnAssignment(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*workerv1.Assignment){
-		`journey "shop": user.data: there is no data "people"`: func(a *workerv1.Assignment) { a.Journeys[0].UserData = "people" },
-		`journey "shop": steps[1].think: `:                     func(a *workerv1.Assignment) { a.Journeys[0].Steps[1].Think.LongestNanos = -1 },
-		`journey "shop": capture "name": is a column of`:       func(a *workerv1.Assignment) { a.Journeys[0].Steps[0].Capture["name"] = ".name" },
-		`request "buy": weight: must be 0: ${token} is`:        func(a *workerv1.Assignment) { a.Requests[1].Weight = 1 },
+		`journey "shop": user.data: there is no data "people"`:                        func(a *workerv1.Assignment) { a.Journeys[0].UserData = "people" },
+		`journey "shop": steps[1].think: `:                                            func(a *workerv1.Assignment) { a.Journeys[0].Steps[1].Think.LongestNanos = -1 },
+		`journey "shop": capture "name": is a column of`:                              func(a *workerv1.Assignment) { a.Journeys[0].Steps[0].Capture["name"] = ".name" },
+		`journey "shop": steps[2]: if: tokn is not defined here; did you mean token?`: func(a *workerv1.Assignment) { a.Journeys[0].Steps[2].If = "tokn == ''" },
+		`journey "shop": steps[0]: repeat: atMost must be at least 1, is 0`:           func(a *workerv1.Assignment) { a.Journeys[0].Steps[0].Until = "status == 200" },
+		`journey "shop": steps[0]: repeat: every must be at least 0s, is -1ns`: func(a *workerv1.Assignment) {
+			s := a.Journeys[0].Steps[0]
+			s.Until, s.AtMost, s.EveryNanos = "name == 'ann' && status == 200", 1, -1
+		},
+		`journey "shop": steps[0]: captureFrom.csrf: select: has ','`: func(a *workerv1.Assignment) {
+			a.Journeys[0].Steps[0].Captures = []*workerv1.Capture{{Name: "csrf", Select: "a,b", Attribute: "c"}}
+		},
+		`request "buy": weight: must be 0: ${token} is`: func(a *workerv1.Assignment) { a.Requests[1].Weight = 1 },
 		`setup.fill.request: request "buy": ${token} is captured`: func(a *workerv1.Assignment) {
 			a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Request: 1, Share: &workerv1.Share{Stride: 1, Count: 1}}}
 		},

@@ -85,22 +85,25 @@ func (f *userFeed) goOn(user int, free, lag time.Duration, res result) time.Dura
 // last request may have failed by the generator's doing.
 func (w *walk) next(r *recorder, draws pace.Draws, expected, excused bool, at instant) time.Duration {
 	i, _ := w.Journey()
-	step := w.Step()
 	took := at.since(w.began)
 	late := expected && w.isBeyond(took.measured)
 	excused = excused || late && !w.isBeyond(took.ideal)
 	expected = expected && !late
-	wait, over := w.Next(expected, draws)
-	if !over || !w.counts {
-		return wait
+	m := w.Next(expected, draws)
+	if !w.counts {
+		return m.Wait
+	}
+	r.journeys[i].leaveOut(m.LeftOut)
+	if !m.Over {
+		return m.Wait
 	}
 	w.counts = false
-	if expected {
-		r.journeys[i].complete(took.measured, took.ideal)
+	if m.Failed {
+		r.journeys[i].fail(m.Step, excused, m.Because)
 	} else {
-		r.journeys[i].fail(step, excused)
+		r.journeys[i].complete(took.measured, took.ideal)
 	}
-	return wait
+	return m.Wait
 }
 
 // finish counts the journeys that the end of the step has ended.

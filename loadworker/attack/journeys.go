@@ -35,12 +35,27 @@ func (j *journeyCounts) complete(took, ideal time.Duration) {
 	j.counts.Complete(took, ideal)
 }
 
+// leaveOut counts steps that were left out.
+func (j *journeyCounts) leaveOut(steps []int) {
+	if len(steps) == 0 {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, step := range steps {
+		j.counts.LeaveOut(step)
+	}
+}
+
 // fail counts one that failed in a step of the journey; excused says that it would not have failed
-// with a perfect generator.
-func (j *journeyCounts) fail(step int, excused bool) {
+// with a perfect generator. because is why a condition ended it; empty: none did.
+func (j *journeyCounts) fail(step int, excused bool, because string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.counts.Fail(step)
+	if because != "" {
+		j.counts.FailByCondition(step, because)
+	}
 	if excused {
 		j.counts.Excused++
 	}

@@ -13,8 +13,10 @@ import (
 	"github.com/tidwall/gjson"
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/loadtest-dev/loadtest-operator/expression"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/selector"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -26,8 +28,11 @@ type Capture struct {
 	// the body. A cookie is that of the user, whichever response of the journey has set it.
 	Header, Cookie string
 	// Match is a regular expression of package regexp; the value is what its first group
-	// matches. Empty: the whole header or cookie.
+	// matches. Empty: the whole header, cookie or what is selected.
 	Match string
+	// Select is a selector of package selector: the value is in the Attribute of the first element that it
+	// matches, or in its text.
+	Select, Attribute string
 }
 
 // maxCaptured bounds a captured value: a token of a few claims and a signature has
@@ -41,9 +46,13 @@ type capture struct {
 	path           JSONPath
 	header, cookie string
 	match          *regexp.Regexp
+	selector       *selector.Selector
+	attribute      string
 }
 
-func (c *capture) isJSON() bool { return c.header == "" && c.cookie == "" && c.match == nil }
+func (c *capture) isJSON() bool {
+	return c.header == "" && c.cookie == "" && c.match == nil && c.selector == nil
+}
 
 // readsBody says whether the value is in the body.
 func (c *capture) readsBody() bool { return c.header == "" && c.cookie == "" }
@@ -105,14 +114,23 @@ func (s *JourneyStep) compileCaptures() (list []capture, err error) {
 }
 
 func (c *Capture) compile() (out capture, err error) {
-	out = capture{name: c.Name, header: textproto.CanonicalMIMEHeaderKey(c.Header), cookie: c.Cookie}
+	out = capture{name: c.Name, header: textproto.CanonicalMIMEHeaderKey(c.Header), cookie: c.Cookie, attribute: c.Attribute}
 	switch {
+	case c.Select != "" && c.Header+c.Cookie != "":
+		return out, errors.New("has a selector, which is of the body, and a header or a cookie; leave out one of them")
+	case c.Select == "" && c.Attribute != "":
+		return out, errors.New("has an attribute without a selector")
 	case c.Header != "" && c.Cookie != "":
 		return out, errors.New("has a header and a cookie; leave out one of them")
-	case c.Header+c.Cookie+c.Match == "":
-		return out, errors.New("has neither a header, nor a cookie, nor a match")
+	case c.Header+c.Cookie+c.Match+c.Select == "":
+		return out, errors.New("has neither a header, nor a cookie, nor a selector, nor a match")
 	case c.Header != "" && !httpguts.ValidHeaderFieldName(c.Header):
 		return out, fmt.Errorf("header: %q is not a header name", text.Truncate(c.Header, 63))
+	}
+	if c.Select != "" {
+		if out.selector, err = selector.Compile(c.Select); err != nil {
+			return out, fmt.Errorf("select: %w", err)
+		}
 	}
 	if c.Match != "" {
 		if out.match, err = compileMatch(c.Match); err != nil {
@@ -139,22 +157,28 @@ func (w *Walk) capture(captures []capture, a *captureInput) error {
 	}
 	for i := range captures {
 		c := &captures[i]
-		value, err := w.find(c, a)
+		value, kind, err := w.find(c, a)
 		if err != nil {
 			return err
 		}
-		if err := w.keep(c.slot, value); err != nil {
+		if err := w.keep(c.slot, value, kind); err != nil {
 			return failure.Withhold(value, "capture.%s: the value %s %w", c.name, c.place(), err)
 		}
 	}
 	return nil
 }
 
-// find returns the value of a capture.
-func (w *Walk) find(c *capture, a *captureInput) (string, error) {
+// find returns the value of a capture, and what it is.
+func (w *Walk) find(c *capture, a *captureInput) (string, expression.Kind, error) {
 	if c.isJSON() {
 		return a.findJSON(c)
 	}
+	value, err := w.findText(c, a)
+	return value, expression.String, err
+}
+
+// findText returns the value of a capture that is no JSON.
+func (w *Walk) findText(c *capture, a *captureInput) (string, error) {
 	value := a.response.Body
 	switch {
 	case c.header != "":
@@ -169,6 +193,12 @@ func (w *Walk) find(c *capture, a *captureInput) (string, error) {
 			return "", fmt.Errorf("capture.%s: the user has no cookie %s", c.name, c.cookie)
 		}
 		value = own
+	case c.selector != nil:
+		found, err := c.selector.Find(value, c.attribute)
+		if err != nil {
+			return "", fmt.Errorf("capture.%s: the body of %d bytes: %w", c.name, len(value), err)
+		}
+		value = []byte(found)
 	}
 	if c.match == nil {
 		return string(value), nil
@@ -181,27 +211,42 @@ func (w *Walk) find(c *capture, a *captureInput) (string, error) {
 	return string(value[at[2]:at[3]]), nil
 }
 
-func (a *captureInput) findJSON(c *capture) (string, error) {
+func (a *captureInput) findJSON(c *capture) (string, expression.Kind, error) {
 	if a.json.name == "" {
 		d, err := a.request.document(a.response)
 		if err != nil {
-			return "", fmt.Errorf("capture: %w", err)
+			return "", expression.None, fmt.Errorf("capture: %w", err)
 		}
 		var ok bool
 		if a.document, ok = parseJSON(d.JSON); !ok {
-			return "", fmt.Errorf("capture: %w", d.notJSON())
+			return "", expression.None, fmt.Errorf("capture: %w", d.notJSON())
 		}
 		a.json = d
 	}
 	value, ok := c.path.find(a.document)
 	if !ok || value.Raw == "null" {
-		return "", fmt.Errorf("capture.%s: %w", c.name, a.json.lacks(c.path))
+		return "", expression.None, fmt.Errorf("capture.%s: %w", c.name, a.json.lacks(c.path))
 	}
-	return textOf(value), nil
+	return textOf(value), kindOfValue(value), nil
+}
+
+// kindOfValue is what a value of JSON is.
+func kindOfValue(r gjson.Result) expression.Kind {
+	switch r.Type {
+	case gjson.String:
+		return expression.String
+	case gjson.Number:
+		return expression.Number
+	case gjson.True, gjson.False:
+		return expression.Bool
+	case gjson.JSON:
+		return expression.Composite
+	}
+	return expression.None
 }
 
 // keep keeps a value, unless it would break a request that uses it.
-func (w *Walk) keep(slot int, value string) error {
+func (w *Walk) keep(slot int, value string, kind expression.Kind) error {
 	if len(value) > maxCaptured {
 		return fmt.Errorf("has %d bytes, at most %d are kept", len(value), maxCaptured)
 	}
@@ -210,7 +255,9 @@ func (w *Walk) keep(slot int, value string) error {
 	}
 	if w.values == nil {
 		w.values = make([][]byte, len(w.source.strictest))
+		w.kinds = make([]expression.Kind, len(w.values))
 	}
+	w.kinds[slot] = kind
 	w.values[slot] = append(w.values[slot][:0], value...)
 	return nil
 }

@@ -11,11 +11,13 @@
 //	  ├─ Table ── a worker's rows, and how a request chooses one
 //	  │    Order ── the position of a request, for rows that are taken in order
 //	  ├─ Call ── of gRPC: a template in JSON, encoded by package message
-//	  └─ Expectation ── the responses that are expected
+//	  ├─ Expectation ── the responses that are expected
+//	  └─ Walk ── a user's way through journeys: what it captures, and which step its conditions permit next
 //
 // A row goes into requests as it is written. A row that would break their framing,
 // such as one with a line break for a header, is refused before the run.
 //
-// It imports package transport for the shape of a request, message for those of calls, text
-// to cut texts, and nothing else of ours.
+// It imports package transport for the shape of a request, message for those of calls, expression
+// for the conditions of journeys, selector for values of pages, text to cut texts, pace, cookie and
+// failure, and nothing else of ours.
 package source

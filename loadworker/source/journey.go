@@ -34,9 +34,17 @@ type JourneyStep struct {
 	CaptureFrom []Capture
 	// Think is the wait.
 	Think pace.Think
+	// If is a condition of package expression: the step is left out unless it holds. Empty: it is always
+	// carried out.
+	If string
+	// Until is another one: the request is sent until it holds, at most AtMost times, with a wait of Every between.
+	// Empty: it is sent as often as Times says.
+	Until  string
+	AtMost int
+	Every  time.Duration
 }
 
-// maxTurns bounds the requests of a journey.
+// maxTurns bounds the requests of a journey, those of a repeat counted once.
 const maxTurns = 3200
 
 // journey is a compiled Journey.
@@ -45,15 +53,31 @@ type journey struct {
 	limit time.Duration
 	user  int // the slot of the users' table, plus one; 0: none
 	turns []turn
-	after []pace.Think // waits after the last
+	after []wait // waits after the last
+}
+
+// wait is a step without a request.
+type wait struct {
+	step  int // of the journey
+	think pace.Think
+	guard *condition // nil: it is never left out
 }
 
 // turn is one request of a journey.
 type turn struct {
 	step     int // of the journey
 	request  int
-	waits    []pace.Think // before it
+	waits    []wait // before it
 	captures []capture
+	// guard is the condition of the step, whose first turn this is, of so many times; nil: it has none.
+	guard *condition
+	times int
+	// until is the condition until which the request is sent; nil: it is sent once.
+	until  *condition
+	atMost int
+	every  time.Duration
+	// needs are the values of the request that may not be there, since their step was left out.
+	needs []capturedUse
 	// readsBody says that one of them is in the body; fields are the header fields that they need.
 	readsBody bool
 	fields    []string
@@ -101,13 +125,9 @@ func (s *Source) compileJourney(index int, j Journey, names []string) (journey, 
 	if j.User != nil {
 		out.user = 1 + slices.Index(s.tables, j.User)
 	}
-	known := map[int]bool{}
-	for i, step := range j.Steps {
-		if step.Times == 0 {
-			out.after = append(out.after, step.Think)
-			continue
-		}
-		if err := s.addTurns(&out, i, step, names, known); err != nil {
+	c := journeyCompiler{source: s, journey: &out, names: names, known: map[int]bool{}, conditions: newConditions(s, &j, names)}
+	for i := range j.Steps {
+		if err := c.add(i, &j.Steps[i]); err != nil {
 			return out, fmt.Errorf("steps[%d]: %w", i, err)
 		}
 	}
@@ -117,43 +137,110 @@ func (s *Source) compileJourney(index int, j Journey, names []string) (journey, 
 	return out, nil
 }
 
-// addTurns adds the requests of the step of an index. known are the places of the values that were
-// captured before it.
-func (s *Source) addTurns(j *journey, index int, step JourneyStep, names []string, known map[int]bool) error {
-	if step.Request < 0 || step.Request >= len(s.requests) {
+// journeyCompiler compiles the steps of a journey, in their order.
+type journeyCompiler struct {
+	source  *Source
+	journey *journey
+	names   []string
+	// known has the places of the values that a step so far captures; true: one without a condition does.
+	known      map[int]bool
+	conditions *conditions
+}
+
+// add adds the step of an index.
+func (c *journeyCompiler) add(index int, step *JourneyStep) error {
+	guard, err := c.conditions.guard(step, len(c.journey.turns) > 0)
+	if err != nil {
+		return err
+	}
+	if step.Times == 0 {
+		c.journey.after = append(c.journey.after, wait{step: index, think: step.Think, guard: guard})
+		return nil
+	}
+	return c.addTurns(index, step, guard)
+}
+
+// addTurns adds the requests of a step.
+func (c *journeyCompiler) addTurns(index int, step *JourneyStep, guard *condition) error {
+	j := c.journey
+	if step.Request < 0 || step.Request >= len(c.source.requests) {
 		return fmt.Errorf("there is no request %d", step.Request)
 	}
 	if step.Times < 0 || step.Times+len(j.turns) > maxTurns {
 		return fmt.Errorf("more than %d requests", maxTurns)
 	}
-	r := &s.requests[step.Request]
-	for _, use := range r.captured {
-		if !known[use.slot] {
-			return fmt.Errorf("request %q has ${%s}, which no request before it captures", r.name, use.name)
-		}
-	}
-	t := turn{step: index, request: step.Request, fields: slices.Clone(r.fields)}
+	r := &c.source.requests[step.Request]
+	t := turn{step: index, request: step.Request, fields: slices.Clone(r.fields), guard: guard, times: step.Times}
 	var err error
-	if t.captures, err = step.compileCaptures(); err != nil {
+	if t.needs, err = c.needs(r, step); err != nil {
 		return err
 	}
-	for i := range t.captures {
-		c := &t.captures[i]
-		c.slot = slices.Index(names, c.name)
-		known[c.slot] = true
-		t.readsBody = t.readsBody || c.readsBody()
-		if c.header != "" && !slices.Contains(t.fields, c.header) {
-			t.fields = append(t.fields, c.header)
-		}
-		if r.call != nil && !c.isJSON() {
-			return fmt.Errorf("captureFrom.%s: request %q is a call of gRPC, whose replies are JSON; use capture", c.name, r.name)
-		}
+	if err := c.setCaptures(&t, r, step); err != nil {
+		return err
+	}
+	if err := c.setRepeat(&t, step); err != nil {
+		return err
 	}
 	for range step.Times {
 		t.waits, j.after = j.after, nil
 		j.turns = append(j.turns, t)
+		t.guard = nil // it is asked once for all of them
 	}
 	return nil
+}
+
+// setCaptures sets what is captured of the responses to a request. Later steps know it.
+func (c *journeyCompiler) setCaptures(t *turn, r *request, step *JourneyStep) (err error) {
+	if t.captures, err = step.compileCaptures(); err != nil {
+		return err
+	}
+	for i := range t.captures {
+		v := &t.captures[i]
+		v.slot = slices.Index(c.names, v.name)
+		c.known[v.slot] = c.known[v.slot] || step.If == ""
+		t.readsBody = t.readsBody || v.readsBody()
+		if v.header != "" && !slices.Contains(t.fields, v.header) {
+			t.fields = append(t.fields, v.header)
+		}
+		if r.call != nil && !v.isJSON() {
+			return fmt.Errorf("captureFrom.%s: request %q is a call of gRPC, whose replies are JSON; use capture", v.name, r.name)
+		}
+	}
+	c.conditions.captured(step)
+	return nil
+}
+
+// setRepeat sets until when the request of a step is sent.
+func (c *journeyCompiler) setRepeat(t *turn, step *JourneyStep) (err error) {
+	if step.Until == "" {
+		return nil
+	}
+	switch {
+	case step.AtMost < 1 || step.Times != 1:
+		return fmt.Errorf("repeat: atMost must be at least 1, is %d", step.AtMost)
+	case step.Every < 0:
+		return fmt.Errorf("repeat: every must be at least 0s, is %v", step.Every)
+	}
+	t.atMost, t.every = step.AtMost, step.Every
+	if t.until, err = c.conditions.compile(step.Until); err != nil {
+		return fmt.Errorf("repeat.until: %w", err)
+	}
+	return nil
+}
+
+// needs are the values of a request that only steps with a condition capture.
+func (c *journeyCompiler) needs(r *request, step *JourneyStep) (needs []capturedUse, err error) {
+	for _, u := range r.captured {
+		switch always, ok := c.known[u.slot]; {
+		case !ok:
+			return nil, fmt.Errorf("request %q has ${%s}, which no request before it captures", r.name, u.name)
+		case !always && step.If == "":
+			return nil, fmt.Errorf("request %q has ${%s}, which only a step with if captures: give this step an if too, such as %s != null", r.name, u.name, u.name)
+		case !always:
+			needs = append(needs, u)
+		}
+	}
+	return needs, nil
 }
 
 // addJourneys compiles the journeys. The mix has a journey as the index that follows
@@ -196,5 +283,6 @@ func UserMemory(captured, targets int, fields bool) int64 {
 	if fields {
 		place += transport.MaxFields
 	}
-	return int64(place + targets*cookie.MaxBytes + transport.MaxCookies + captured*(maxCaptured+24))
+	const header = 25 // of a slice, and the kind
+	return int64(place + targets*cookie.MaxBytes + transport.MaxCookies + captured*(maxCaptured+header))
 }

@@ -60,8 +60,8 @@ func TestWalkSendsAJourneyInOrder(t *testing.T) {
 			line := fmt.Sprintf("%d: %s %s %s", user, b.Request.Path, b.Request.Body, b.Request.Headers)
 			got = append(got, strings.Join(strings.Fields(line), " "))
 			must.Succeed(t, w.Answer(answer(fmt.Sprintf(`{"token":"t%d","items":[{"cart":7}]}`, user))))
-			if wait, over := w.Next(true, pace.NewDraws(1, 0)); wait != 0 || over {
-				got = append(got, fmt.Sprintf("   waits %v, over %t", wait, over))
+			if m := w.Next(true, pace.NewDraws(1, 0)); m.Wait != 0 || m.Over {
+				got = append(got, fmt.Sprintf("   waits %v, over %t", m.Wait, m.Over))
 			}
 		}
 	}
@@ -89,8 +89,8 @@ func TestAFailedRequestEndsItsJourney(t *testing.T) {
 	w := s.NewWalk(1, 0, 1)
 	var b Buffer
 	w.Render(&b, Vars{})
-	if wait, over := w.Next(false, pace.NewDraws(1, 0)); wait != 0 || !over {
-		t.Errorf("waits %v, over %t; want no wait and the end", wait, over)
+	if m := w.Next(false, pace.NewDraws(1, 0)); m.Wait != 0 || !m.Over || !m.Failed {
+		t.Errorf("%+v; want no wait and the end", m)
 	}
 	if n := w.Render(&b, Vars{}); n != 3 {
 		t.Errorf("request %d follows, want that of the mix, 3", n)

@@ -1,8 +1,10 @@
 package source
 
 import (
+	"fmt"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/expression"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/cookie"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/pace"
@@ -17,10 +19,14 @@ type Walk struct {
 	users    int64 // of the worker
 	thoughts int64 // waits that were drawn
 
-	values [][]byte     // that were captured, by slot
-	jars   []cookie.Jar // of each target
-	target int          // of the request on its way
-	path   []byte       // likewise
+	values [][]byte          // that were captured, by slot
+	kinds  []expression.Kind // of them; None: the journey under way has captured none
+	status int               // of the last response of the journey
+	tries  int               // of a repeat that were sent
+	moved  Move              // whose memory is kept
+	jars   []cookie.Jar      // of each target
+	target int               // of the request on its way
+	path   []byte            // likewise
 }
 
 // place is a place in the mix.
@@ -44,14 +50,18 @@ func (s *Source) NewWalk(user, number, users int64) Walk {
 // Begin has the walk begin as a new one, of a user without any value of the one before. It keeps the
 // memory of that one.
 func (w *Walk) Begin(user, number int64) {
-	for i := range w.values {
-		w.values[i] = w.values[i][:0]
-	}
+	w.forget()
+	w.number, w.thoughts, w.place = number, 0, place{user: user}
+	w.place.enter(w.source)
+}
+
+// forget forgets what a journey has given the user.
+func (w *Walk) forget() {
 	for i := range w.jars {
 		w.jars[i].Clear()
 	}
-	w.number, w.thoughts, w.place = number, 0, place{user: user}
-	w.place.enter(w.source)
+	clear(w.kinds)
+	w.tries = 0
 }
 
 // User is the number of the user over all workers.
@@ -69,18 +79,27 @@ func (p *place) enter(s *Source) {
 	}
 }
 
-// next goes to the next request. A journey goes on if the last request was answered as
-// expected; over says that it ends.
-func (p *place) next(s *Source, expected bool) (over bool) {
-	if p.journey != nil && expected && p.turn+1 < len(p.journey.turns) {
-		p.turn++
-		p.request = p.journey.turns[p.turn].request
-		return false
-	}
+// goTo goes to a turn of the journey.
+func (p *place) goTo(turn int) {
+	p.turn, p.request = turn, p.journey.turns[turn].request
+}
+
+// leave goes to the next item of the mix. over says that a journey ends.
+func (p *place) leave(s *Source) (over bool) {
 	over = p.journey != nil
 	p.item++
 	p.enter(s)
 	return over
+}
+
+// next goes to the next request if each is answered as expected, each condition of a step holds, and
+// each repeat sends one request: which do is not known before the responses are.
+func (p *place) next(s *Source) {
+	if p.journey != nil && p.turn+1 < len(p.journey.turns) {
+		p.goTo(p.turn + 1)
+		return
+	}
+	p.leave(s)
 }
 
 // Journey is the index of the journey that the next request is of; ok is false if it is of
@@ -101,7 +120,7 @@ func (w *Walk) Step() int {
 }
 
 // IsFirst says whether the next request is the first of a journey.
-func (w *Walk) IsFirst() bool { return w.place.journey != nil && w.place.turn == 0 }
+func (w *Walk) IsFirst() bool { return w.place.journey != nil && w.place.turn == 0 && w.tries == 0 }
 
 // Limit is how long the journey may take; 0: it has no limit.
 func (w *Walk) Limit() time.Duration {
@@ -176,6 +195,7 @@ func (w *Walk) Answer(r *transport.Response) error {
 		return nil
 	}
 	w.TakeCookies(r)
+	w.status = r.Status
 	request := &w.source.requests[w.place.request]
 	if captures := j.turns[w.place.turn].captures; len(captures) > 0 {
 		answer := *r // so that no response escapes to the heap of which nothing is captured
@@ -184,44 +204,146 @@ func (w *Walk) Answer(r *transport.Response) error {
 	return nil
 }
 
-// Next goes to the request after the one that was answered, and draws the waits that come
-// before it. over says that a journey has ended: it is completed if the response was
-// expected, else it has failed.
-func (w *Walk) Next(expected bool, draws pace.Draws) (wait time.Duration, over bool) {
-	j := w.place.journey
-	if over = w.place.next(w.source, expected); over {
-		for i := range w.jars {
-			w.jars[i].Clear()
-		}
-		if expected {
-			wait = w.think(j.after, draws)
-		}
-	}
-	return wait + w.First(draws), over
+// Move is where a walk went.
+type Move struct {
+	// Wait is the sum of the waits before the next request.
+	Wait time.Duration
+	// Over says that a journey has ended.
+	Over bool
+	// Failed says that it ended in a step with this index, because a request had no expected response, or, if
+	// Because is not empty, for that reason: a condition did not hold, or has no result.
+	Failed  bool
+	Step    int
+	Because string
+	// LeftOut are the steps that were left out on the way. They are valid until the next move.
+	LeftOut []int
 }
 
-// First draws the waits before the request at which the walk is.
+// Next goes to the request after the one that was answered, and draws the waits that come
+// before it. A journey that ends is completed, or has failed: with a response that was not expected,
+// or by a condition.
+func (w *Walk) Next(expected bool, draws pace.Draws) Move {
+	m := &w.moved
+	*m = Move{Step: w.Step(), LeftOut: m.LeftOut[:0]}
+	if w.place.journey != nil {
+		if m.Failed = !expected; expected && w.advance(m, draws) {
+			return *m
+		}
+		w.forget()
+	}
+	m.Over = w.place.leave(w.source)
+	m.Wait += w.First(draws)
+	return *m
+}
+
+// advance goes on in the journey. false: it ends.
+func (w *Walk) advance(m *Move, draws pace.Draws) bool {
+	j := w.place.journey
+	if again, over := w.repeats(m, &j.turns[w.place.turn]); again || over {
+		return again
+	}
+	for next := w.place.turn + 1; next < len(j.turns); {
+		t := &j.turns[next]
+		if !w.wait(m, t.waits, draws) {
+			return false
+		}
+		switch holds, err := w.holds(t.guard); {
+		case err != nil:
+			m.fail(t.step, "if: "+err.Error())
+			return false
+		case !holds:
+			m.LeftOut = append(m.LeftOut, t.step)
+			next += t.times
+			continue
+		}
+		if missing := w.missing(t.needs); missing != "" {
+			m.fail(t.step, "the request has ${"+missing+"}, whose step was left out")
+			return false
+		}
+		w.place.goTo(next)
+		return true
+	}
+	w.wait(m, j.after, draws)
+	return false
+}
+
+// repeats says whether the request of a turn is sent again, and whether the journey is over by it.
+func (w *Walk) repeats(m *Move, t *turn) (again, over bool) {
+	if t.until == nil {
+		return false, false
+	}
+	w.tries++
+	switch holds, err := w.holds(t.until); {
+	case err != nil:
+		m.fail(t.step, "until: "+err.Error())
+		return false, true
+	case holds:
+		w.tries = 0
+		return false, false
+	case w.tries >= t.atMost:
+		m.fail(t.step, neverHeld(t.atMost))
+		return false, true
+	}
+	m.Wait += t.every
+	return true, false
+}
+
+func neverHeld(tries int) string {
+	if tries == 1 {
+		return "until did not hold in the only try"
+	}
+	return fmt.Sprintf("until never held in %d tries", tries)
+}
+
+// fail notes that a condition ends the journey in a step.
+func (m *Move) fail(step int, because string) {
+	m.Failed, m.Step, m.Because, m.Wait = true, step, because, 0
+}
+
+// missing is the first of the values that is not there; "": all are.
+func (w *Walk) missing(needs []capturedUse) string {
+	for _, u := range needs {
+		if u.slot >= len(w.kinds) || w.kinds[u.slot] == expression.None {
+			return u.name
+		}
+	}
+	return ""
+}
+
+// First draws the waits before the request at which the walk is, which is the first of an item.
 func (w *Walk) First(draws pace.Draws) time.Duration {
 	if w.place.journey == nil {
 		return 0
 	}
-	return w.think(w.place.journey.turns[w.place.turn].waits, draws)
+	var m Move
+	w.wait(&m, w.place.journey.turns[w.place.turn].waits, draws)
+	return m.Wait
 }
 
-func (w *Walk) think(waits []pace.Think, draws pace.Draws) (sum time.Duration) {
-	for _, t := range waits {
-		sum += t.Draw(draws, w.place.user, w.thoughts)
-		w.thoughts++
+// wait draws waits, of those whose condition holds. false: one has no result, and ends the journey.
+func (w *Walk) wait(m *Move, waits []wait, draws pace.Draws) bool {
+	for i := range waits {
+		t := &waits[i]
+		switch holds, err := w.holds(t.guard); {
+		case err != nil:
+			m.fail(t.step, "if: "+err.Error())
+			return false
+		case !holds:
+			m.LeftOut = append(m.LeftOut, t.step)
+		default:
+			m.Wait += t.think.Draw(draws, w.place.user, w.thoughts)
+			w.thoughts++
+		}
 	}
-	return sum
+	return true
 }
 
 // CountAhead adds the next n requests to the counts, by request, as they come if each is
-// answered as expected.
+// answered as expected, and each condition holds.
 func (w *Walk) CountAhead(n int64, counts []int64) {
 	p := w.place
 	for range n {
 		counts[p.request]++
-		p.next(w.source, true)
+		p.next(w.source)
 	}
 }

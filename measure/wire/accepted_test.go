@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 	"unsafe"
@@ -28,7 +30,9 @@ func TestAcceptsWhatIsAtABound(t *testing.T) {
 			r.Traces = slowTraces(measure.MaxTraces)
 		},
 		"a journey of as many steps as there may be": func(m *workerv1.StepMeasurement) {
-			m.Journeys[0].FailedIn = append([]int64{1}, make([]int64, measure.MaxJourneySteps-1)...)
+			j, none := m.Journeys[0], make([]int64, measure.MaxJourneySteps-1)
+			j.FailedIn, j.ByCondition, j.LeftOut = append([]int64{1}, none...), append([]int64{1}, none...), append([]int64{j.Started}, none...)
+			j.Because = slices.Repeat([]string{strings.Repeat("x", 512)}, measure.MaxJourneySteps)
 		},
 		"a denial that is expected is traced": func(m *workerv1.StepMeasurement) { m.Requests[0].Traces.Expected[1] = true },
 		"as much is due of it as was sent":    func(m *workerv1.StepMeasurement) { m.Requests[0].Due = 10 },

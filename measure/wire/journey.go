@@ -6,6 +6,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // perJourney is how many histograms there are of a journey.
@@ -19,6 +20,7 @@ func fromJourneys(journeys []measure.Journey) []*workerv1.JourneyMeasurement {
 			Started: j.Started, Completed: j.Completed, Failed: j.Failed, Due: j.Due,
 			Time: fromHistogram(j.Time), Unfinished: fromHistogram(j.Unfinished),
 			Ideal: fromIdeal(j.Ideal, j.Time), Excused: j.Excused, FailedIn: j.FailedIn,
+			ByCondition: j.ByCondition, Because: j.Because, LeftOut: j.LeftOut,
 		})
 	}
 	return list
@@ -64,7 +66,7 @@ func (r *Reading) readJourney(to *measure.Journey, m *workerv1.JourneyMeasuremen
 	if err := within("excused", to.Excused, "failed", to.Failed); err != nil {
 		return err
 	}
-	if err := readFailedIn(to, m.GetFailedIn()); err != nil {
+	if err := errors.Join(readFailedIn(to, m.GetFailedIn()), readConditions(to, m)); err != nil {
 		return err
 	}
 	first := len(r.histograms)
@@ -97,5 +99,48 @@ func readFailedIn(to *measure.Journey, counts []int64) error {
 		return fmt.Errorf("failed_in: %d less than failed, %d", left, to.Failed)
 	}
 	to.FailedIn = counts
+	return nil
+}
+
+// maxBecause bounds a reason, in bytes.
+const maxBecause = 512
+
+// sizeOfSteps is how much memory it takes what became of a journey in each of its steps.
+func sizeOfSteps(j *measure.Journey) int {
+	const count, reason = 8, 16
+	n := count * (len(j.FailedIn) + len(j.ByCondition) + len(j.LeftOut))
+	for _, because := range j.Because {
+		n += reason + len(because)
+	}
+	return n
+}
+
+// readConditions validates what conditions did: each journey that one ended failed in the same step, and
+// a journey leaves out a step at most once.
+func readConditions(to *measure.Journey, m *workerv1.JourneyMeasurement) error {
+	ended, because, out := m.GetByCondition(), m.GetBecause(), m.GetLeftOut()
+	if len(ended) > len(to.FailedIn) {
+		return fmt.Errorf("by_condition: %d steps, journeys failed in %d", len(ended), len(to.FailedIn))
+	}
+	if len(because) > len(ended) {
+		return fmt.Errorf("because: %d steps, by_condition has %d", len(because), len(ended))
+	}
+	if len(out) > measure.MaxJourneySteps {
+		return fmt.Errorf("left_out: %d steps, a journey has at most %d", len(out), measure.MaxJourneySteps)
+	}
+	for i, n := range ended {
+		if err := within(fmt.Sprintf("by_condition[%d]", i), n, "failed_in", to.FailedIn[i]); err != nil {
+			return err
+		}
+	}
+	for i, n := range out {
+		if err := within(fmt.Sprintf("left_out[%d]", i), n, "started", to.Started); err != nil {
+			return err
+		}
+	}
+	to.ByCondition, to.LeftOut = ended, out
+	for _, why := range because {
+		to.Because = append(to.Because, text.Clean(why, maxBecause))
+	}
 	return nil
 }

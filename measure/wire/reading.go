@@ -123,6 +123,9 @@ func (r *Reading) Size() int {
 		q := &r.rest.Requests[i]
 		n += statusCode*len(q.StatusCodes) + trace*len(q.Traces) + sample*len(q.Errors) + countOfPunctuality*(len(q.OnTime)+len(q.IdealOnTime)+len(q.Overdue))
 	}
+	for i := range r.rest.Journeys {
+		n += sizeOfSteps(&r.rest.Journeys[i])
+	}
 	for _, h := range r.histograms {
 		if !h.borrowed {
 			n += len(h.counts)

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"maps"
 	mathrand "math/rand"
 	"math/rand/v2"
@@ -85,10 +86,17 @@ func randomJourneys(rng *rand.Rand, s *measure.Measurement) {
 		j := &s.Journeys[i]
 		for range s.Requests[i].Sent {
 			j.Started, j.Due = j.Started+1, j.Due+1
+			if rng.IntN(2) == 0 {
+				j.LeaveOut(rng.IntN(4))
+			}
 			switch took := time.Duration(rng.Int64N(int64(time.Hour))); rng.IntN(4) {
 			case 0:
-				j.Fail(rng.IntN(3))
+				step := rng.IntN(3)
+				j.Fail(step)
 				j.Excused += rng.Int64N(2)
+				if rng.IntN(2) == 0 {
+					j.FailByCondition(step, fmt.Sprintf("until never held in %d tries", 2+rng.IntN(3)))
+				}
 			case 1:
 				j.Unfinished.Record(took)
 			case 2:

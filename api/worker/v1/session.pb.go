@@ -1268,7 +1268,14 @@ type JourneyStep struct {
 	// think is the wait.
 	Think *Think `protobuf:"bytes,4,opt,name=think,proto3" json:"think,omitempty"`
 	// captures are values of the response that are no JSON.
-	Captures      []*Capture `protobuf:"bytes,80,rep,name=captures,proto3" json:"captures,omitempty"`
+	Captures []*Capture `protobuf:"bytes,80,rep,name=captures,proto3" json:"captures,omitempty"`
+	// if is a condition in CEL: the step is left out unless it holds; empty: it is always carried out.
+	If string `protobuf:"bytes,81,opt,name=if,proto3" json:"if,omitempty"`
+	// until is a condition in CEL: the request is sent until it holds, at most so many times, with a
+	// wait between; empty: it is sent as often as times says.
+	Until         string `protobuf:"bytes,82,opt,name=until,proto3" json:"until,omitempty"`
+	AtMost        int32  `protobuf:"varint,83,opt,name=at_most,json=atMost,proto3" json:"at_most,omitempty"`
+	EveryNanos    int64  `protobuf:"varint,84,opt,name=every_nanos,json=everyNanos,proto3" json:"every_nanos,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1338,6 +1345,34 @@ func (x *JourneyStep) GetCaptures() []*Capture {
 	return nil
 }
 
+func (x *JourneyStep) GetIf() string {
+	if x != nil {
+		return x.If
+	}
+	return ""
+}
+
+func (x *JourneyStep) GetUntil() string {
+	if x != nil {
+		return x.Until
+	}
+	return ""
+}
+
+func (x *JourneyStep) GetAtMost() int32 {
+	if x != nil {
+		return x.AtMost
+	}
+	return 0
+}
+
+func (x *JourneyStep) GetEveryNanos() int64 {
+	if x != nil {
+		return x.EveryNanos
+	}
+	return 0
+}
+
 // Capture is where a value of a response is: in a header, in a cookie of the user, or with
 // neither in the body.
 type Capture struct {
@@ -1346,7 +1381,10 @@ type Capture struct {
 	Header string                 `protobuf:"bytes,2,opt,name=header,proto3" json:"header,omitempty"`
 	Cookie string                 `protobuf:"bytes,3,opt,name=cookie,proto3" json:"cookie,omitempty"`
 	// match is a regular expression, whose first group is the value; empty: it is whole.
-	Match         string `protobuf:"bytes,4,opt,name=match,proto3" json:"match,omitempty"`
+	Match string `protobuf:"bytes,4,opt,name=match,proto3" json:"match,omitempty"`
+	// select is a CSS selector, and attribute that of its first element which is the value; empty: its text is.
+	Select        string `protobuf:"bytes,81,opt,name=select,proto3" json:"select,omitempty"`
+	Attribute     string `protobuf:"bytes,82,opt,name=attribute,proto3" json:"attribute,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1405,6 +1443,20 @@ func (x *Capture) GetCookie() string {
 func (x *Capture) GetMatch() string {
 	if x != nil {
 		return x.Match
+	}
+	return ""
+}
+
+func (x *Capture) GetSelect() string {
+	if x != nil {
+		return x.Select
+	}
+	return ""
+}
+
+func (x *Capture) GetAttribute() string {
+	if x != nil {
+		return x.Attribute
 	}
 	return ""
 }
@@ -4418,7 +4470,13 @@ type JourneyMeasurement struct {
 	// failed_in is how many of failed ended in each step of the journey, by its index; absent: not known.
 	FailedIn []int64 `protobuf:"varint,8,rep,packed,name=failed_in,json=failedIn,proto3" json:"failed_in,omitempty"`
 	// due is how many should have been started; 0: as many as were.
-	Due           int64 `protobuf:"varint,9,opt,name=due,proto3" json:"due,omitempty"`
+	Due int64 `protobuf:"varint,9,opt,name=due,proto3" json:"due,omitempty"`
+	// left_out is how often the condition of each step did not hold, by its index.
+	LeftOut []int64 `protobuf:"varint,81,rep,packed,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
+	// by_condition is how many of failed_in ended by a condition, and because why one of them did, by
+	// the index of the step.
+	ByCondition   []int64  `protobuf:"varint,82,rep,packed,name=by_condition,json=byCondition,proto3" json:"by_condition,omitempty"`
+	Because       []string `protobuf:"bytes,83,rep,name=because,proto3" json:"because,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4514,6 +4572,27 @@ func (x *JourneyMeasurement) GetDue() int64 {
 		return x.Due
 	}
 	return 0
+}
+
+func (x *JourneyMeasurement) GetLeftOut() []int64 {
+	if x != nil {
+		return x.LeftOut
+	}
+	return nil
+}
+
+func (x *JourneyMeasurement) GetByCondition() []int64 {
+	if x != nil {
+		return x.ByCondition
+	}
+	return nil
+}
+
+func (x *JourneyMeasurement) GetBecause() []string {
+	if x != nil {
+		return x.Because
+	}
+	return nil
 }
 
 // Series is what happened in a step, point by point of time. A point is a second wide,
@@ -5351,21 +5430,28 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06weight\x18\x02 \x01(\x05R\x06weight\x12\x1b\n" +
 	"\tuser_data\x18\x03 \x01(\tR\buserData\x12(\n" +
 	"\x10time_limit_nanos\x18\x04 \x01(\x03R\x0etimeLimitNanos\x125\n" +
-	"\x05steps\x18\x05 \x03(\v2\x1f.loadtest.worker.v1.JourneyStepR\x05steps\"\xab\x02\n" +
+	"\x05steps\x18\x05 \x03(\v2\x1f.loadtest.worker.v1.JourneyStepR\x05steps\"\x8b\x03\n" +
 	"\vJourneyStep\x12\x18\n" +
 	"\arequest\x18\x01 \x01(\x05R\arequest\x12\x14\n" +
 	"\x05times\x18\x02 \x01(\x05R\x05times\x12F\n" +
 	"\acapture\x18\x03 \x03(\v2,.loadtest.worker.v1.JourneyStep.CaptureEntryR\acapture\x12/\n" +
 	"\x05think\x18\x04 \x01(\v2\x19.loadtest.worker.v1.ThinkR\x05think\x127\n" +
-	"\bcaptures\x18P \x03(\v2\x1b.loadtest.worker.v1.CaptureR\bcaptures\x1a:\n" +
+	"\bcaptures\x18P \x03(\v2\x1b.loadtest.worker.v1.CaptureR\bcaptures\x12\x0e\n" +
+	"\x02if\x18Q \x01(\tR\x02if\x12\x14\n" +
+	"\x05until\x18R \x01(\tR\x05until\x12\x17\n" +
+	"\aat_most\x18S \x01(\x05R\x06atMost\x12\x1f\n" +
+	"\vevery_nanos\x18T \x01(\x03R\n" +
+	"everyNanos\x1a:\n" +
 	"\fCaptureEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"c\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x99\x01\n" +
 	"\aCapture\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06header\x18\x02 \x01(\tR\x06header\x12\x16\n" +
 	"\x06cookie\x18\x03 \x01(\tR\x06cookie\x12\x14\n" +
-	"\x05match\x18\x04 \x01(\tR\x05match\":\n" +
+	"\x05match\x18\x04 \x01(\tR\x05match\x12\x16\n" +
+	"\x06select\x18Q \x01(\tR\x06select\x12\x1c\n" +
+	"\tattribute\x18R \x01(\tR\tattribute\":\n" +
 	"\bAddSteps\x12.\n" +
 	"\x05steps\x18\x01 \x03(\v2\x18.loadtest.worker.v1.StepR\x05steps\"\xc7\x01\n" +
 	"\bRedirect\x128\n" +
@@ -5599,7 +5685,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bTimeline\x12 \n" +
 	"\voutstanding\x18\x01 \x01(\fR\voutstanding\x12\x1a\n" +
 	"\banswered\x18\x02 \x01(\fR\banswered\x12\x16\n" +
-	"\x06unsent\x18\x03 \x01(\fR\x06unsent\"\xd4\x02\n" +
+	"\x06unsent\x18\x03 \x01(\fR\x06unsent\"\xac\x03\n" +
 	"\x12JourneyMeasurement\x12\x18\n" +
 	"\astarted\x18\x01 \x01(\x03R\astarted\x12\x1c\n" +
 	"\tcompleted\x18\x02 \x01(\x03R\tcompleted\x12\x16\n" +
@@ -5611,7 +5697,10 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x05ideal\x18\x06 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\x05ideal\x12\x18\n" +
 	"\aexcused\x18\a \x01(\x03R\aexcused\x12\x1b\n" +
 	"\tfailed_in\x18\b \x03(\x03R\bfailedIn\x12\x10\n" +
-	"\x03due\x18\t \x01(\x03R\x03due\"u\n" +
+	"\x03due\x18\t \x01(\x03R\x03due\x12\x19\n" +
+	"\bleft_out\x18Q \x03(\x03R\aleftOut\x12!\n" +
+	"\fby_condition\x18R \x03(\x03R\vbyCondition\x12\x18\n" +
+	"\abecause\x18S \x03(\tR\abecause\"u\n" +
 	"\x06Series\x12\x16\n" +
 	"\x06points\x18\x01 \x03(\fR\x06points\x12#\n" +
 	"\rlongest_nanos\x18\x02 \x03(\x03R\flongestNanos\x12.\n" +

@@ -47,6 +47,9 @@ func ofJourney(j *v1beta1.JourneyResult) string {
 	if in := failedIn(j); in != "" {
 		said += " (" + in + ")"
 	}
+	for _, o := range j.LeftOut {
+		said += fmt.Sprintf(", step %d%s left out %s", o.Step, named(o.Request), text.Plural(o.Times, "time"))
+	}
 	if j.Unfinished > 0 {
 		said += fmt.Sprintf(", %d unfinished", j.Unfinished)
 	}
@@ -56,11 +59,26 @@ func ofJourney(j *v1beta1.JourneyResult) string {
 	return said
 }
 
-// failedIn is where journeys failed: 8 in step 3, pay; 2 in step 5, thanks. Empty: none did.
+// named is the request of a step, after its number.
+func named(request string) string {
+	if request == "" {
+		return ""
+	}
+	return ", " + request + ","
+}
+
+// failedIn is where journeys failed: 8 in step 3, pay; 2 in step 5, thanks; and which of them ended by a
+// condition. Empty: none did.
 func failedIn(j *v1beta1.JourneyResult) string {
 	parts := make([]string, len(j.FailedIn))
 	for i, f := range j.FailedIn {
-		parts[i] = fmt.Sprintf("%d in step %d, %s", f.Failed, f.Step, f.Request)
+		parts[i] = fmt.Sprintf("%d in step %d", f.Failed, f.Step)
+		if f.Request != "" {
+			parts[i] += ", " + f.Request
+		}
+		if f.ByCondition > 0 {
+			parts[i] += fmt.Sprintf(": %d by a condition, such as: %s", f.ByCondition, f.Because)
+		}
 	}
 	return strings.Join(parts, "; ")
 }

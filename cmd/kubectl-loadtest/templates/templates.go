@@ -24,7 +24,7 @@ type Keys func(v1beta1.KeyReference) ([]byte, bool)
 // Check returns the mistakes. With a table whose rows are not known, any name may be one of its
 // columns.
 func Check(spec *v1beta1.LoadTestSpec, keys Keys) []Problem {
-	c := &check{spec: spec, keys: keys, captured: map[string]bool{}, columns: map[string]bool{}, complete: true}
+	c := &check{spec: spec, keys: keys, captured: map[string]bool{}, columns: map[string]bool{}, tables: map[string][]string{}, complete: true}
 	c.define()
 	c.headers("spec.target.headers", spec.Target.Headers)
 	if spec.Versus != nil {
@@ -82,6 +82,8 @@ type check struct {
 	columns map[string]bool
 	// captured has the names that journeys capture.
 	captured map[string]bool
+	// tables are the columns of the tables whose rows are known, by the name of the table.
+	tables map[string][]string
 	// complete says that the columns of all tables are known.
 	complete bool
 	problems []Problem
@@ -131,6 +133,7 @@ func (c *check) table(field string, d *v1beta1.Data) {
 		c.add(field, "%v", err)
 		return
 	}
+	c.tables[d.Name] = table.Columns()
 	for _, name := range table.Columns() {
 		if c.columns[name] {
 			c.add(field, "%s is a column of another table too: a column belongs to one table only", name)
@@ -336,28 +339,43 @@ func (c *check) setup(uses map[string][]string) {
 	}
 }
 
-// journeys checks that each captured value is captured before it is used.
+// journeys checks that each captured value is captured before it is used, and the conditions that name
+// columns: the others were checked with the plan.
 func (c *check) journeys(uses map[string][]string) {
-	for i, j := range c.spec.Journeys {
+	for i := range c.spec.Journeys {
+		j := &c.spec.Journeys[i]
 		known := map[string]bool{}
-		for k, s := range j.Steps {
-			for _, name := range uses[s.Request] {
-				if s.Request != "" && c.isCaptured(name) && !known[name] {
-					c.add(fmt.Sprintf("spec.journeys[%d].steps[%d].request", i, k), "%s has ${%s}, which no step before it captures", s.Request, name)
+		for k := range j.Steps {
+			s := &j.Steps[k]
+			for _, name := range uses[s.RequestName()] {
+				if s.RequestName() != "" && c.isCaptured(name) && !known[name] {
+					field := "request"
+					if s.Repeat != nil {
+						field = "repeat.request"
+					}
+					c.add(fmt.Sprintf("spec.journeys[%d].steps[%d].%s", i, k, field), "%s has ${%s}, which no step before it captures", s.RequestName(), name)
 				}
 			}
-			for _, name := range captures(&s) {
+			for _, name := range captures(s) {
 				known[name] = true
 			}
+		}
+		if j.User == nil || c.tables[j.User.Data] == nil {
+			continue
+		}
+		if err := plan.CheckConditions(c.spec, i, c.tables[j.User.Data]); err != nil {
+			field, message, _ := strings.Cut(err.Error(), ": ")
+			c.add(field, "%s", message)
 		}
 	}
 }
 
 // captures are the names that a step of a journey captures.
 func captures(s *v1beta1.JourneyStep) []string {
-	names := slices.Collect(maps.Keys(s.Capture))
-	for i := range s.CaptureFrom {
-		names = append(names, s.CaptureFrom[i].Name)
+	capture, from := s.Captures()
+	names := slices.Collect(maps.Keys(capture))
+	for i := range from {
+		names = append(names, from[i].Name)
 	}
 	return names
 }

@@ -57,6 +57,21 @@ target: {headers: [{name: C, value: "${emial}"}]}`,
 				{"spec.requests[0].grpc.metadata[0].value", "nothing defines ${c}; " + known},
 			},
 		},
+		"a condition with a column": {
+			spec: users + "requests: [{name: login, http: {}}]\njourneys: [{name: j, user: {data: users}, steps: [{request: login}, {if: int(age) > 6 && email.size() > 3, request: login}]}]",
+		},
+		"a condition with another column": {
+			spec: users + `requests: [{name: login, http: {}}]
+journeys: [{name: j, steps: [{request: login}]}, {name: k, user: {data: users}, steps: [{request: login}, {if: age > 6, request: login}]}]`,
+			want: []templates.Problem{{"spec.journeys[1].steps[1].if", "has types at character 5 that > does not take: (string, int); int(), double() and string() convert"}},
+		},
+		"what a repeat captures": {
+			spec: `{requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{repeat: {request: login, capture: {token: .t}, until: 'token != null', atMost: 3}}, {request: cart}]}]}`,
+		},
+		"what no step before a repeat captures": {
+			spec: `{requests: [{name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{repeat: {request: cart, capture: {token: .t}, until: 'token != null', atMost: 3}}]}]}`,
+			want: []templates.Problem{{"spec.journeys[0].steps[0].repeat.request", "cart has ${token}, which no step before it captures"}},
+		},
 		"a single dollar sign": {
 			spec: `requests: [{name: home, http: {path: "/$x"}}]`,
 			want: []templates.Problem{{"spec.requests[0].http.path", "a single $; write $$ for a dollar sign"}},

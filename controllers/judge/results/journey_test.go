@@ -48,3 +48,26 @@ func TestResultsOfJourneys(t *testing.T) {
 		t.Errorf("a measurement of another spec: %v", err)
 	}
 }
+
+// What conditions did stands beside the step that has them.
+func TestResultsOfConditions(t *testing.T) {
+	lt := mix()
+	lt.Spec.Journeys = []v1beta1.Journey{{Name: "buy", Steps: []v1beta1.JourneyStep{
+		{Request: "login"}, {If: "true", Think: v1beta1.NewThink(0, time.Second)}, {Repeat: &v1beta1.Repeat{Request: "state"}}, {If: "true", Request: "pay"},
+	}}}
+	lt.Status.Requests = plan.RequestNames(&lt.Spec)
+	merged := measure.NewMeasurement(4)
+	merged.Journeys = measure.NewJourneys(1)
+	j := &merged.Journeys[0]
+	j.Started = 5
+	for range 3 {
+		j.Fail(2)
+	}
+	j.FailByCondition(2, "until never held in 10 tries")
+	j.LeaveOut(1)
+	j.LeaveOut(3)
+	j.LeaveOut(3)
+	got := stepResult(t, lt, loading("10", v1beta1.StepLoad{Users: 10}), merged).Journeys[0]
+	same.As(t, "failures", []v1beta1.JourneyFailures{{Step: 3, Request: "state", Failed: 3, ByCondition: 1, Because: "until never held in 10 tries"}}, got.FailedIn)
+	same.As(t, "left out", []v1beta1.JourneyLeftOut{{Step: 2, Times: 1}, {Step: 4, Request: "pay", Times: 2}}, got.LeftOut)
+}

@@ -22,7 +22,15 @@ func TestWhatNoStepTriedIsNotKnown(t *testing.T) {
 	inJourney := func(s *v1beta1.LoadTestSpec) {
 		s.Journeys[0].Steps = []v1beta1.JourneyStep{{Request: "create"}, {Request: "follow"}}
 	}
+	onlyIf := func(s *v1beta1.LoadTestSpec) {
+		inJourney(s)
+		s.Journeys[0].Steps[1].If = "false"
+	}
 	b := journeys(9, time.Second, 0, 1, 0)
+	byConditions := func(o *outcome) {
+		journeys(0, 0, 7, 3, 0)(o)
+		o.merged.Journeys[0].FailByCondition(1, "until never held in 10 tries")
+	}
 	for name, tc := range map[string]struct {
 		threshold v1beta1.Threshold
 		journeys  []string
@@ -48,6 +56,10 @@ func TestWhatNoStepTriedIsNotKnown(t *testing.T) {
 		"requests, and not journeys":           {of([]string{"create"}, nil), []string{"a", "b"}, nil, sent(100, 0, journeys(0, 0, 0, 10, time.Second), b), passed, "p95 of create is 10.007ms in step burst; at most 50ms is allowed."},
 		"a journey that was never begun":       {of(nil, nil), []string{"a", "b"}, nil, sent(100, 100, b, journeys(0, 0, 0, 0, 0)), inconclusive, "Journey b never began in step burst: make the step longer, or raise the weight of the journey."},
 		"a journey that only failed":           {of(nil, nil), []string{"a"}, nil, sent(100, 100, journeys(0, 0, 7, 3, 0)), inconclusive, "Journey a was completed 0 of 10 times in step burst, and failed 7 times: each ended at a request without an expected response, or at its time limit. The errors of the step say why."},
+		"one whose condition never held":       {of(nil, nil), []string{"a", "b"}, onlyIf, sent(100, 0, b, b), passed, "p95 is 10.007ms in step burst; at most 50ms is allowed."},
+		"one whose condition is not the only":  {of(nil, nil), []string{"a", "b"}, func(s *v1beta1.LoadTestSpec) { onlyIf(s); s.Journeys[0].Steps[0].Request = "follow" }, sent(100, 0, b, b), inconclusive, never},
+		"one that is named, with a condition":  {of([]string{"follow", "create"}, nil), []string{"a", "b"}, onlyIf, sent(100, 0, b, b), inconclusive, "Request follow was never sent in step burst: no condition of a step that sends it held."},
+		"a journey that conditions ended":      {of(nil, nil), []string{"a"}, nil, sent(100, 100, byConditions), inconclusive, "Journey a was completed 0 of 10 times in step burst, and failed 7 times: conditions ended 1 of them, such as: until never held in 10 tries."},
 		"fewer were measured than planned":     {of(nil, nil), []string{"a", "b"}, nil, sent(100, 100, b), passed, "p95 is 20.015ms in step burst; at most 50ms is allowed."},
 	} {
 		t.Run(name, func(t *testing.T) {

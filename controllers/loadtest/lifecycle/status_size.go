@@ -25,6 +25,8 @@ const (
 	sizeOnTime    = 105   // how many requests were on time, in a step or of a type of request in it
 	sizeJourney   = 480   // what became of a journey in a step, but for where it failed
 	sizeFailedIn  = 50    // how often a journey failed in one of its steps
+	sizeLeftOut   = 50    // how often a step of a journey was left out
+	sizeBecause   = 580   // how often a condition ended a journey in one of its steps, and why
 	sizeSessions  = 60    // the sessions of a step
 	sizeRepeated  = 210   // the result of a threshold with inRepetitions in a step
 	sizePause     = 400
@@ -123,9 +125,17 @@ func sizeOfJourneys(spec *v1beta1.LoadTestSpec) (n int) {
 	for i := range spec.Journeys {
 		j := &spec.Journeys[i]
 		n += sizeJourney + v1beta1.JSONSize(j.Name)
-		for _, s := range j.Steps {
-			if s.Request != "" {
-				n += sizeFailedIn + v1beta1.JSONSize(s.Request)
+		for k := range j.Steps {
+			s := &j.Steps[k]
+			name := s.RequestName()
+			if name != "" || s.If != "" {
+				n += sizeFailedIn + v1beta1.JSONSize(name)
+			}
+			if s.If != "" {
+				n += sizeLeftOut + v1beta1.JSONSize(name)
+			}
+			if s.If != "" || s.Repeat != nil {
+				n += sizeBecause
 			}
 		}
 	}

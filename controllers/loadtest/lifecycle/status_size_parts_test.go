@@ -86,6 +86,14 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 				journeyAtItsLargest(strings.Repeat("j", 63), long), journeyAtItsLargest("other", long),
 			}}),
 		},
+		"what conditions did": {
+			4, 1, nil,
+			func(lt *v1beta1.LoadTest) {
+				step := v1beta1.JourneyStep{If: "true", Repeat: &v1beta1.Repeat{Request: strings.Repeat("r", 63), Until: "true", AtMost: 1}}
+				lt.Spec.Journeys = append(lt.Spec.Journeys, v1beta1.Journey{Name: "a", Steps: slices.Repeat([]v1beta1.JourneyStep{step}, 32)})
+			},
+			4 * jsonSize(t, map[string]any{"sessions": v1beta1.SessionsResult{Due: manyItems, Started: manyItems}, "journeys": []v1beta1.JourneyResult{conditionsAtTheirLargest("a", long)}}),
+		},
 		"a threshold in repetitions": {
 			4, 1, onTime,
 			func(lt *v1beta1.LoadTest) {
@@ -134,6 +142,15 @@ func journeyAtItsLargest(name string, long metav1.Duration) v1beta1.JourneyResul
 		FailedIn: slices.Repeat([]v1beta1.JourneyFailures{{Step: 32, Request: strings.Repeat("r", 63), Failed: manyItems}}, 32),
 		Time:     &v1beta1.Latency{Samples: manyItems, Min: &long, Mean: &long, P50: &long, P75: &long, P90: &long, P95: &long, P99: &long, P999: &long, P9999: &long, Longest: &long},
 	}
+}
+
+func conditionsAtTheirLargest(name string, long metav1.Duration) v1beta1.JourneyResult {
+	j := journeyAtItsLargest(name, long)
+	for i := range j.FailedIn {
+		j.FailedIn[i].ByCondition, j.FailedIn[i].Because = manyItems, strings.Repeat("b", 512)
+	}
+	j.LeftOut = slices.Repeat([]v1beta1.JourneyLeftOut{{Step: 32, Request: strings.Repeat("r", 63), Times: manyItems}}, 32)
+	return j
 }
 
 func jsonSize(t *testing.T, v any) int {

@@ -2,11 +2,13 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/selector"
 )
 
 // journeys are the journeys as workers take them.
@@ -31,18 +33,22 @@ func journeys(spec *v1beta1.LoadTestSpec) []*workerv1.Journey {
 
 func journeyStep(spec *v1beta1.LoadTestSpec, s *v1beta1.JourneyStep) *workerv1.JourneyStep {
 	if s.Think != nil {
-		return &workerv1.JourneyStep{Think: think(s.Think)}
+		return &workerv1.JourneyStep{Think: think(s.Think), If: s.If}
 	}
-	w := &workerv1.JourneyStep{Request: requestIndex(spec, s.Request), Times: max(s.Times, 1)}
-	for name, path := range s.Capture {
+	w := &workerv1.JourneyStep{Request: requestIndex(spec, s.RequestName()), Times: max(s.Times, 1), If: s.If}
+	if r := s.Repeat; r != nil {
+		w.Until, w.AtMost, w.EveryNanos = r.Until, r.AtMost, int64(v1beta1.OrZero(r.Every))
+	}
+	capture, from := s.Captures()
+	for name, path := range capture {
 		if w.Capture == nil {
 			w.Capture = map[string]string{}
 		}
 		w.Capture[name] = string(path)
 	}
-	for i := range s.CaptureFrom {
-		c := &s.CaptureFrom[i]
-		w.Captures = append(w.Captures, &workerv1.Capture{Name: c.Name, Header: c.Header, Cookie: c.Cookie, Match: c.Match})
+	for i := range from {
+		c := &from[i]
+		w.Captures = append(w.Captures, &workerv1.Capture{Name: c.Name, Header: c.Header, Cookie: c.Cookie, Match: c.Match, Select: c.Select, Attribute: c.Attribute})
 	}
 	return w
 }
@@ -50,7 +56,7 @@ func journeyStep(spec *v1beta1.LoadTestSpec, s *v1beta1.JourneyStep) *workerv1.J
 // inJourney says whether a journey sends the request.
 func inJourney(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) bool {
 	return r.Name != "" && slices.ContainsFunc(spec.Journeys, func(j v1beta1.Journey) bool {
-		return slices.ContainsFunc(j.Steps, func(s v1beta1.JourneyStep) bool { return s.Request == r.Name })
+		return slices.ContainsFunc(j.Steps, func(s v1beta1.JourneyStep) bool { return s.RequestName() == r.Name })
 	})
 }
 
@@ -62,11 +68,14 @@ func longestWaits(spec *v1beta1.LoadTestSpec) time.Duration {
 		var sum time.Duration
 		for _, s := range spec.Journeys[i].Steps {
 			_, longest := s.Think.Range()
-			sum += longest
+			if r := s.Repeat; r != nil {
+				longest += time.Duration(r.AtMost-1) * v1beta1.OrZero(r.Every)
+			}
+			sum = min(sum+longest, MaxBurst) // which a sum of many could exceed
 		}
 		most = max(most, sum)
 	}
-	return min(most, MaxBurst)
+	return most
 }
 
 // checkJourneys refuses journeys that name what is not there, and those of loads that
@@ -86,7 +95,7 @@ func checkJourneys(spec *v1beta1.LoadTestSpec) *Refusal {
 			return refusal
 		}
 	}
-	return nil
+	return checkConditions(spec)
 }
 
 func checkJourney(spec *v1beta1.LoadTestSpec, i int, j *v1beta1.Journey) *Refusal {
@@ -98,31 +107,44 @@ func checkJourney(spec *v1beta1.LoadTestSpec, i int, j *v1beta1.Journey) *Refusa
 		if err := s.Think.Check(); err != nil {
 			return invalid("spec.journeys[%d].steps[%d].think: %v.", i, n, err)
 		}
+		at := fmt.Sprintf("spec.journeys[%d].steps[%d]", i, n)
+		if s.Repeat != nil {
+			at += ".repeat"
+		}
 		switch {
 		case s.Think != nil && hasRatePerUser(spec):
-			return invalid("spec.journeys[%d].steps[%d].think: must not be set with ratePerUser, which says when a user's requests are due.", i, n)
-		case s.Think == nil && requestIndex(spec, s.Request) < 0:
-			return invalid("spec.journeys[%d].steps[%d].request: spec.requests has no request named %q.", i, n, s.Request)
+			return invalid("%s.think: must not be set with ratePerUser, which says when a user's requests are due.", at)
+		case s.Repeat != nil && v1beta1.OrZero(s.Repeat.Every) > 0 && hasRatePerUser(spec):
+			return invalid("%s.every: must not be set with ratePerUser, which says when a user's requests are due.", at)
+		case s.Think == nil && requestIndex(spec, s.RequestName()) < 0:
+			return invalid("%s.request: spec.requests has no request named %q.", at, s.RequestName())
 		}
-		if refusal := checkCaptures(spec, fmt.Sprintf("spec.journeys[%d].steps[%d].captureFrom", i, n), s); refusal != nil {
+		if refusal := checkCaptures(spec, at, s); refusal != nil {
 			return refusal
 		}
 	}
 	return nil
 }
 
-// checkCaptures refuses captures that are no JSON where they cannot be: what the API server does not
-// know, such as regular expressions, and names that are captured elsewhere too.
-func checkCaptures(spec *v1beta1.LoadTestSpec, field string, s *v1beta1.JourneyStep) *Refusal {
+// checkCaptures refuses captures of a step that cannot be: what the API server does not know, such as regular
+// expressions, and names that are captured elsewhere too.
+func checkCaptures(spec *v1beta1.LoadTestSpec, at string, s *v1beta1.JourneyStep) *Refusal {
 	var filled map[string]v1beta1.JSONPath
 	if spec.Setup != nil && spec.Setup.Fill != nil {
 		filled = spec.Setup.Fill.Capture
 	}
-	for i := range s.CaptureFrom {
-		c := &s.CaptureFrom[i]
-		_, twice := s.Capture[c.Name]
+	capture, from := s.Captures()
+	for _, name := range slices.Sorted(maps.Keys(capture)) {
+		if _, inSetup := filled[name]; inSetup {
+			return invalid("%s.capture: setup.fill captures %q; use another name.", at, name)
+		}
+	}
+	field := at + ".captureFrom"
+	for i := range from {
+		c := &from[i]
+		_, twice := capture[c.Name]
 		_, inSetup := filled[c.Name]
-		noHeader, wrong := c.CheckHeader(), c.CheckMatch()
+		noHeader, wrong, noSelector := c.CheckHeader(), c.CheckMatch(), checkSelect(c)
 		switch {
 		case twice:
 			return invalid("%s[%d].name: capture has %q too; leave out one of them.", field, i, c.Name)
@@ -132,11 +154,22 @@ func checkCaptures(spec *v1beta1.LoadTestSpec, field string, s *v1beta1.JourneyS
 			return invalid("%s[%d].header: %v.", field, i, noHeader)
 		case wrong != nil:
 			return invalid("%s[%d].match: %v.", field, i, wrong)
-		case spec.Requests[requestIndex(spec, s.Request)].GRPC != nil:
+		case noSelector != nil:
+			return invalid("%s[%d].select: %v.", field, i, noSelector)
+		case spec.Requests[requestIndex(spec, s.RequestName())].GRPC != nil:
 			return invalid("%s: must not be set with a call of gRPC, whose replies are JSON; use capture.", field)
 		}
 	}
 	return nil
+}
+
+// checkSelect returns an error for a selector that is none. It returns nil without one.
+func checkSelect(c *v1beta1.Capture) error {
+	if c.Select == "" {
+		return nil
+	}
+	_, err := selector.Compile(c.Select)
+	return err
 }
 
 func hasRatePerUser(spec *v1beta1.LoadTestSpec) bool {

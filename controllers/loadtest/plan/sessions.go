@@ -22,10 +22,8 @@ func RequestsOfASession(spec *v1beta1.LoadTestSpec) int64 {
 	most := int64(1)
 	for i := range spec.Journeys {
 		n := int64(0)
-		for _, s := range spec.Journeys[i].Steps {
-			if s.Think == nil {
-				n += int64(max(s.Times, 1))
-			}
+		for k := range spec.Journeys[i].Steps {
+			n += spec.Journeys[i].Steps[k].MostTimes() // also of a step with if, which may be carried out
 		}
 		most = max(most, n)
 	}

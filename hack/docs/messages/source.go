@@ -35,7 +35,7 @@ var (
 // read are the sentences of the product.
 func read(root string) (list []message, err error) {
 	reasons, files := map[string]string{"invalid": "InvalidSpec"}, map[string][]byte{}
-	for _, folder := range []string{"accesslog", "address", "api", "cmd", "controllers", "loadworker", "measure", "pace", "text"} {
+	for _, folder := range []string{"accesslog", "address", "api", "cmd", "controllers", "expression", "loadworker", "measure", "pace", "selector", "text"} {
 		err := fs.WalkDir(os.DirFS(root), folder, func(name string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
