@@ -276,7 +276,7 @@ func (r *sideBySide) judgeLoads() {
 		}
 	}
 	message := strings.Join(said, " ")
-	reason := reasonOfLoad(r.loadSeen(worst).Test, verdict)
+	reason := r.reasonOfLoad(worst)
 	if verdict == v1beta1.VerdictError || verdict == v1beta1.VerdictCanceled {
 		r.fail(verdict, reason, message+" What was measured is kept.")
 		return
@@ -294,8 +294,12 @@ func (r *sideBySide) judgeLoads() {
 }
 
 // reasonOfLoad is the reason of the condition that explains the verdict of a load.
-func reasonOfLoad(one *v1beta1.LoadTest, verdict v1beta1.Verdict) string {
-	if one == nil {
+func (r *sideBySide) reasonOfLoad(i int) string {
+	l, one := &r.out.Status.Loads[i], r.loadSeen(i).Test
+	switch {
+	case l.UID == "":
+		return v1beta1.ReasonCreateRefused
+	case one == nil || string(one.UID) != l.UID:
 		return v1beta1.ReasonLoadDeleted
 	}
 	if c := v1beta1.NotCarriedOut(one.Status.Conditions); c != nil {
@@ -304,7 +308,7 @@ func reasonOfLoad(one *v1beta1.LoadTest, verdict v1beta1.Verdict) string {
 	if c := meta.FindStatusCondition(one.Status.Conditions, v1beta1.ConditionThresholdsMet); c != nil {
 		return c.Reason
 	}
-	return string(verdict)
+	return string(l.Verdict)
 }
 
 // createLoads creates the LoadTests of loads that have none, again and again if they are refused, until

@@ -287,6 +287,9 @@ func TestVerdictOfLoads(t *testing.T) {
 			c.act(f)
 			f.pass()
 			f.expect(c.want)
+			if c := v1beta1.NotCarriedOut(f.parent.Status.Conditions); strings.Contains(name, "deleted") || strings.Contains(name, "takes its name") {
+				same.As(t, "CarriedOut", "LoadDeleted", c.Reason)
+			}
 			same.As(t, "ThresholdsMet", c.why, said(f.parent.Status, v1beta1.ConditionThresholdsMet))
 		})
 	}
@@ -344,7 +347,7 @@ func TestLoadsThatAreRefused(t *testing.T) {
 	}
 	f.pass()
 	f.expect("Finished Error: readers - Canceled ended, late - Error, noise - Canceled ended")
-	same.As(t, "CarriedOut", "False LoadDeleted: Load late: The API server refuses the LoadTest: the quota is used up. What was measured is kept.", said(f.parent.Status, v1beta1.ConditionCarriedOut))
+	same.As(t, "CarriedOut", "False CreateRefused: Load late: The API server refuses the LoadTest: the quota is used up. What was measured is kept.", said(f.parent.Status, v1beta1.ConditionCarriedOut))
 
 	taken := newFamily(t)
 	taken.taken = "late"
