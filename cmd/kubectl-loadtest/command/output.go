@@ -32,6 +32,9 @@ func checkOutput(output string) error {
 // distribution hgrm holds, and that vegeta reports; html draws the steps of which there
 // are results beyond their summary.
 func render(lt *v1beta1.LoadTest, archived []*archive.Step, output, step string) ([]byte, error) {
+	if names := report.LoadTests(&lt.Status); len(names) > 0 && slices.Contains([]string{"hgrm", "vegeta", "vegeta-text"}, output) {
+		return nil, fmt.Errorf("LoadTest %s sends several loads, and each has steps of its own: report %s", lt.Name, strings.Join(names, " or "))
+	}
 	switch output {
 	case "markdown":
 		return []byte(markdown.Report(lt)), nil

@@ -47,6 +47,14 @@ func TestReportForms(t *testing.T) {
 	}
 }
 
+func TestStepsOfLoadsAreReportedByTheirLoadTests(t *testing.T) {
+	p := &testUser{t: t, kubeconfig: "/nowhere"}
+	saved := manifest("sale") + "status: {loads: [{name: readers, test: sale-readers}]}\n"
+	if got := p.run("report", "-f", p.file(saved), "-o", "hgrm"); got.code != 4 || !strings.Contains(got.err, "each has steps of its own: report sale-readers") {
+		t.Errorf("exit code %d, %q", got.code, got.err)
+	}
+}
+
 func TestReportRefusesWhatIsNotOneLoadTest(t *testing.T) {
 	p := &testUser{t: t, kubeconfig: "/nowhere"}
 	one := p.file(manifest("a"))

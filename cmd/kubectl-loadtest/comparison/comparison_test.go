@@ -87,7 +87,10 @@ func TestPages(t *testing.T) {
 func TestWhatCannotBeCompared(t *testing.T) {
 	running := finished("v4")
 	running.Status.Conditions = nil
+	several := finished("v5")
+	several.Status.Loads = []v1beta1.LoadStatus{{Name: "readers", Test: "v5-readers"}}
 	for want, tests := range map[string][]*v1beta1.LoadTest{
+		"compare the LoadTests of its loads, such as v5-readers": {finished("v3"), several},
 		"at least two LoadTests":       {finished("v3")},
 		"LoadTest v4 has not finished": {finished("v3"), running},
 	} {
