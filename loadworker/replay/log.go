@@ -107,6 +107,9 @@ func New(c Config) (*Log, error) {
 	return &Log{config: c}, nil
 }
 
+// Duration is how long the step lasts.
+func (l *Log) Duration() time.Duration { return l.config.Duration }
+
 // Survey is what is known of the worker's lines; nil: the log is not surveyed yet.
 func (l *Log) Survey() *Survey { return l.survey }
 
