@@ -46,7 +46,7 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 			testHead + "  traget: {}\n" + goodSpec + "  ladder: {users: [1], duration: 1s}\n",
 			[]string{
 				"a.yaml:5: LoadTest hello: spec.traget: unknown field; did you mean target?",
-				"LoadTest hello: spec: Invalid value: exactly one of ladder, steps and search must be set",
+				"LoadTest hello: spec: Invalid value: exactly one of ladder, steps, search and replay must be set",
 			},
 		},
 		"a value of the wrong kind": {

@@ -66,6 +66,7 @@ func StepResult(lt *v1beta1.LoadTest, step *v1beta1.StepStatus, merged *measure.
 		Requests:       requests,
 		Journeys:       journeys,
 		Sessions:       sessions(&step.Load, merged),
+		Replay:         replay(&step.Load, merged),
 		OnTime:         onTime(spec, &total),
 		Transport:      text.Truncate(merged.Transport, maxTransport),
 		Generator:      generator(newFleet(lt.Status.Workers.Desired, step), step, merged, &total),

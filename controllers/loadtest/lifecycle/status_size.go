@@ -26,6 +26,7 @@ const (
 	sizeJourney   = 480   // what became of a journey in a step, but for where it failed
 	sizeFailedIn  = 50    // how often a journey failed in one of its steps
 	sizeSessions  = 60    // the sessions of a step
+	sizeReplay    = 460   // what became of the lines of a log
 	sizeRepeated  = 210   // the result of a threshold with inRepetitions in a step
 	sizePause     = 400
 	sizeSpread    = 600
@@ -100,6 +101,9 @@ func sizeOfStatus(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) int {
 		}
 	}
 	load += sizeOfJourneys(spec)
+	if spec.Replay != nil {
+		load += sizeReplay
+	}
 	sum := sizeRest + v1beta1.JSONSize(plan.RequestNames(spec)) + (len(spec.Thresholds)+maxDefaults)*sizeThreshold + len(spec.Audits)*sizeAudit
 	for _, s := range steps {
 		sum += sizeOfPlan(&s)

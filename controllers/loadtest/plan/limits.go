@@ -27,6 +27,7 @@ func checkLimits(lt *v1beta1.LoadTest, p Plan, limits policy.Limits) *Refusal {
 	for _, breach := range []string{
 		usersBreach(asked, limits.Users, may),
 		rateBreach(&lt.Spec, asked, limits.Rate, mayRate),
+		replayRateBreach(&lt.Spec, limits),
 		bytesBreach(asked, bytesPerRequest(&lt.Spec), limits.BytesPerSecond, mayRate),
 		workersBreach(&lt.Spec, asked, p.Workers, limits.Workers, may),
 		durationBreach(longest(lt, p), limits.Duration, may),
@@ -70,7 +71,7 @@ func (a *asked) users() int64 { return int64(a.load.MostUsers()) }
 func (a *asked) rate() int64 { return a.perSecond }
 
 // ofUsers says whether the rate is that of users.
-func (a *asked) ofUsers() bool { return a.load.Rate == nil }
+func (a *asked) ofUsers() bool { return !a.load.Arrives() }
 
 // askedFor are the loads of the spec, each with its field. All repetitions, and both
 // targets of a comparison, have the same ones.
@@ -79,6 +80,9 @@ func askedFor(spec *v1beta1.LoadTestSpec) []asked {
 	for i := range list {
 		setSessions(spec, &list[i].load)
 		list[i].perSecond = mostRate(spec, &list[i].load)
+		if list[i].load.IsReplay() {
+			list[i].perSecond = micros(spec.Replay.MaxRate)
+		}
 	}
 	return list
 }
@@ -92,6 +96,9 @@ func loadsOf(spec *v1beta1.LoadTestSpec) []asked {
 			field = "spec.search.users.max"
 		}
 		return append(list, asked{field: field, load: largestProbe(s).Load})
+	}
+	if r := spec.Replay; r != nil {
+		return append(list, asked{field: "spec.replay.maxRate", load: replayStep(r).Load})
 	}
 	if l := spec.Ladder; l != nil {
 		for i, rung := range rungs(l) {
