@@ -207,7 +207,7 @@ type LoadTestSpec struct {
 	Ladder *Ladder `json:"ladder,omitempty"`
 
 	// steps is the explicit form: what to send, one step after another, half a second
-	// apart. Many steps of a second or two are farther apart, by seconds: a run writes its
+	// apart. Many steps of a second or two are seconds apart: a run writes its
 	// status at 50 KB a second at most. Exactly one of ladder, steps, search and replay is set.
 	// Example: [{name: steady, rate: 100, duration: 30s}].
 	// +optional
