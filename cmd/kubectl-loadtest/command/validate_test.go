@@ -36,7 +36,7 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 		},
 		"a field at the wrong place": {
 			testHead + goodSpec + "  duration: 30s\n",
-			[]string{"a.yaml:8: LoadTest hello: spec.duration: unknown field; did you mean ladder.duration or search.duration or steps[].duration?"},
+			[]string{"a.yaml:8: LoadTest hello: spec.duration: unknown field; did you mean ladder.duration or replay.duration or search.duration or steps[].duration?"},
 		},
 		"a field of metadata": {
 			strings.Replace(testHead, "{name: hello}", "{name: hello, lables: {a: b}}", 1) + goodSpec,

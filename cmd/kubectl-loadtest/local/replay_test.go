@@ -54,6 +54,9 @@ func TestALogIsReplayedHere(t *testing.T) {
 	if why := v1beta1.NotCarriedOut(got.Status.Conditions); why != nil {
 		t.Fatalf("%s: %s", why.Reason, why.Message)
 	}
+	if step := got.Status.Steps[0]; step.State != v1beta1.StepComplete {
+		t.Fatalf("the step is %s: %s", step.State, step.Message)
+	}
 	r := got.Status.Steps[0].Result
 	mistake := r.Replay.Mistake
 	r.Replay.Mistake = ""
