@@ -59,8 +59,8 @@ type Replay struct {
 	Routes []ReplayRoute `json:"routes,omitempty"`
 
 	// maxRate is the most requests per second that are due, over all workers: a log with a second
-	// that has more is refused. It must be set where the administrator limits rates. Without
-	// spec.parallelism, the number of workers follows from it. Absent: no bound, and one worker.
+	// that has more is refused before anything is sent. Without spec.parallelism, the number of
+	// workers follows from it. Default 2500 for each of spec.parallelism workers, or for one.
 	// +optional
 	MaxRate *Decimal `json:"maxRate,omitempty"`
 }

@@ -374,7 +374,7 @@ func (p *peak) add(r *Request) error {
 	p.here++
 	p.highest = max(p.highest, p.here)
 	if p.most > 0 && p.here > p.most {
-		return fmt.Errorf("the log has a second, %v after the beginning of the step, in which more requests are due than spec.replay.maxRate permits: lower speed, or raise maxRate", p.second)
+		return fmt.Errorf("the log has a second, %v after the beginning of the step, in which more requests are due than spec.replay.maxRate permits, by default 2500 for each worker: raise it, or lower speed", p.second)
 	}
 	return nil
 }

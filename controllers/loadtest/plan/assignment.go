@@ -58,8 +58,8 @@ func workers(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) int32 {
 		steps = []v1beta1.StepStatus{largestProbe(s)}
 	}
 	n := int64(1)
-	if r := spec.Replay; r != nil {
-		n = max(n, pace.DivideUp(micros(r.MaxRate), perWorker*micro))
+	if spec.Replay != nil {
+		n = pace.DivideUp(replayMicros(spec), perWorker*micro)
 	}
 	for i := range steps {
 		l := &steps[i].Load

@@ -27,7 +27,6 @@ func checkLimits(lt *v1beta1.LoadTest, p Plan, limits policy.Limits) *Refusal {
 	for _, breach := range []string{
 		usersBreach(asked, limits.Users, may),
 		rateBreach(&lt.Spec, asked, limits.Rate, mayRate),
-		replayRateBreach(&lt.Spec, limits),
 		bytesBreach(asked, bytesPerRequest(&lt.Spec), limits.BytesPerSecond, mayRate),
 		workersBreach(&lt.Spec, asked, p.Workers, limits.Workers, may),
 		durationBreach(longest(lt, p), limits.Duration, may),
@@ -81,7 +80,7 @@ func askedFor(spec *v1beta1.LoadTestSpec) []asked {
 		setSessions(spec, &list[i].load)
 		list[i].perSecond = mostRate(spec, &list[i].load)
 		if list[i].load.IsReplay() {
-			list[i].perSecond = micros(spec.Replay.MaxRate)
+			list[i].perSecond = replayMicros(spec)
 		}
 	}
 	return list

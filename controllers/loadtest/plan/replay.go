@@ -6,10 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/loadtest-dev/loadtest-operator/accesslog"
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // replayName is the name of the step that replays a log.
@@ -42,7 +43,7 @@ func replay(spec *v1beta1.LoadTestSpec) *workerv1.Replay {
 		return nil
 	}
 	f, _ := contentFile(&r.From) // the schema requires one
-	out := &workerv1.Replay{File: f.Path(), Fields: r.Fields, SpeedMicros: micros(replaySpeed(r)), MaxRateMicros: micros(r.MaxRate), Methods: []string{"GET", "HEAD"}}
+	out := &workerv1.Replay{File: f.Path(), Fields: r.Fields, SpeedMicros: micros(replaySpeed(r)), MaxRateMicros: replayMicros(spec), Methods: []string{"GET", "HEAD"}}
 	if r.Start != nil {
 		out.StartUnixNanos = r.Start.UnixNano()
 	}
@@ -108,10 +109,11 @@ func checkRoutes(spec *v1beta1.LoadTestSpec) *Refusal {
 	return nil
 }
 
-// replayRateBreach is why a replay without a bound of its rate is refused; empty: it is not.
-func replayRateBreach(spec *v1beta1.LoadTestSpec, limits policy.Limits) string {
-	if spec.Replay == nil || spec.Replay.MaxRate != nil || limits.Rate == 0 && limits.BytesPerSecond == 0 {
-		return ""
+// replayMicros bounds the rate of a replay, which the operator does not know before it runs, in
+// millionths of a request per second: its default is as much as the workers send elsewhere.
+func replayMicros(spec *v1beta1.LoadTestSpec) int64 {
+	if spec.Replay.MaxRate != nil {
+		return micros(spec.Replay.MaxRate)
 	}
-	return "spec.replay.maxRate: must be set, since the rate of a LoadTest of this namespace is limited and that of a log is not known before it runs."
+	return max(int64(ptr.Deref(spec.Parallelism, 1)), 1) * perWorker * micro
 }

@@ -57,7 +57,7 @@ func TestAReplayHasDefaults(t *testing.T) {
 	if len(all) != 1 {
 		t.Errorf("%d workers, want one", len(all))
 	}
-	want := &workerv1.Replay{File: "/var/run/loadtest-volumes/claims/loadtest-logs/access.log", SpeedMicros: 1e6, Methods: []string{"GET", "HEAD"}, Routes: []*workerv1.Route{{}}}
+	want := &workerv1.Replay{File: "/var/run/loadtest-volumes/claims/loadtest-logs/access.log", SpeedMicros: 1e6, MaxRateMicros: 2500e6, Methods: []string{"GET", "HEAD"}, Routes: []*workerv1.Route{{}}}
 	same.As(t, "the log", protojson.Format(want), protojson.Format(all[0].GetReplay()))
 	rate := v1beta1.NewDecimal("5001")
 	if s.Replay.MaxRate = &rate; plan.Workers(s) != 3 {
@@ -94,10 +94,10 @@ func TestReplaysThatAreRefused(t *testing.T) {
 	}
 }
 
-// The rate of a log is not known before it runs: where rates are limited, it must be bounded.
+// The rate of a log is not known before it runs: its bound is what is limited.
 func TestARateLimitHoldsForAReplay(t *testing.T) {
 	for maxRate, want := range map[string]string{
-		"":    "spec.replay.maxRate: must be set, since the rate of a LoadTest of this namespace is limited and that of a log is not known before it runs.",
+		"":    "spec.replay.maxRate: 2500 requests per second are more than a LoadTest of namespace demo may have; at most 500 are accepted.",
 		"501": "spec.replay.maxRate: 501 requests per second are more than a LoadTest of namespace demo may have; at most 500 are accepted.",
 		"500": "",
 	} {
