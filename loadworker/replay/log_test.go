@@ -332,7 +332,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		f, err := os.Create(path)
 		must.Succeed(t, err)
 		for i := range 30_000 { // 240 MB
-			_, err := fmt.Fprintf(f, "10.0.0.1 - - [28/Nov/2026:12:00:%02d +0000] \"GET /%s HTTP/1.1\" 200 1\n", i/100, long)
+			_, err := fmt.Fprintf(f, "10.0.0.1 - - [28/Nov/2026:12:00:%02d +0000] \"GET /%s HTTP/1.1\" 200 1\n", i/1000, long)
 			must.Succeed(t, err)
 		}
 		must.Succeed(t, f.Close())

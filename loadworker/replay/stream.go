@@ -13,7 +13,7 @@ const (
 	aheadBytes = 8 << 20
 	// Memory is what a log takes at most while it is read: what is kept to be sorted, and what is
 	// read ahead, twice, since what is freed stays until it is collected.
-	Memory = 2 * (orderBytes + aheadBytes + (orderRequests+aheadRequests)*(pointerBytes+requestBytes))
+	Memory = 2 * (orderBytes + aheadBytes + (orderRequests+aheadRequests)*pointerBytes)
 	// pointerBytes is what a place in the queues takes.
 	pointerBytes = 8
 )
