@@ -65,6 +65,7 @@ func isScheme(text string) bool {
 func visible(path string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
+	b.Grow(len(path))
 	for i := range len(path) {
 		if c := path[i]; c > ' ' && c < 0x7f && c != '#' {
 			b.WriteByte(c)

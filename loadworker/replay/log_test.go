@@ -71,7 +71,7 @@ func stream(t testing.TB, l *replay.Log) (all []replay.Request) {
 			must.Succeed(t, s.Close())
 			return all
 		case r == nil:
-			runtime.Gosched()
+			<-time.After(time.Millisecond) // until the reader waits
 		default:
 			all = append(all, *r)
 		}
@@ -331,7 +331,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "access.log")
 		f, err := os.Create(path)
 		must.Succeed(t, err)
-		for i := range 30_000 { // 240 MB
+		for i := range 5_000 { // 40 MB
 			_, err := fmt.Fprintf(f, "10.0.0.1 - - [28/Nov/2026:12:00:%02d +0000] \"GET /%s HTTP/1.1\" 200 1\n", i/1000, long)
 			must.Succeed(t, err)
 		}
@@ -348,19 +348,19 @@ func TestMemoryIsBounded(t *testing.T) {
 				break
 			}
 			if r == nil {
-				runtime.Gosched()
+				<-time.After(time.Millisecond) // until the reader waits
 				continue
 			}
-			if taken++; taken%5000 == 0 {
+			if taken++; taken%500 == 0 {
 				runtime.GC()
 				runtime.ReadMemStats(&after)
-				if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > replay.Memory/2 {
+				if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > replay.Memory/2 { // the other half is for what is freed
 					t.Fatalf("%d bytes are kept after %d requests, Memory says %d", kept, taken, replay.Memory/2)
 				}
 			}
 		}
 		must.Succeed(t, s.Close())
-		if taken != 30_000 {
+		if taken != 5_000 {
 			t.Errorf("%d were taken", taken)
 		}
 	})
