@@ -63,7 +63,7 @@ func benchReplay(_ context.Context, b *bench) (string, error) {
 		last += fmt.Sprintf(" speed-%d-p99-late-us=%.0f speed-%d-ratio=%.3f speed-%d-mb=%.0f", speed,
 			float64(nearestRank(seen.late, 0.99))/1e3, speed, ratio, speed, float64(seen.usage.PeakRSS)/1e6)
 	}
-	short := d / 10
+	short := max(d/10, time.Second) // the shortest step
 	if times, err = b.writeLog(short); err != nil {
 		return "", err
 	}
