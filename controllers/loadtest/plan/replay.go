@@ -76,19 +76,29 @@ func checkReplay(spec *v1beta1.LoadTestSpec) *Refusal {
 		return invalid("spec.journeys: must not be set with replay, whose log says what is sent.")
 	case spec.Worker != nil && spec.Worker.Driver == v1beta1.DriverVegeta:
 		return invalid("spec.worker.driver: must not be Vegeta with replay; use driver Auto.")
+	case len(r.Routes) == 0 && len(spec.Requests) != 1:
+		return invalid("spec.replay.routes: must be set with more than one request, such as [{path: ^/items/, request: item}, {request: rest}].")
+	}
+	if refusal := checkWindow(r); refusal != nil {
+		return refusal
+	}
+	return checkRoutes(spec)
+}
+
+// checkWindow refuses a window that is none, and fields that are not known.
+func checkWindow(r *v1beta1.Replay) *Refusal {
+	switch {
 	case r.Duration.Duration < time.Second || r.Duration.Duration > 24*time.Hour:
 		return invalid("spec.replay.duration: must be a time from 1s to 24h, such as 10m.")
 	case r.Start != nil && (r.Start.Year() < 1970 || r.Start.Year() > 2261):
 		return invalid("spec.replay.start: must be between 1970 and 2261, as the times of logs are.")
-	case len(r.Routes) == 0 && len(spec.Requests) != 1:
-		return invalid("spec.replay.routes: must be set with more than one request, such as [{path: ^/items/, request: item}, {request: rest}].")
 	}
 	if r.Fields != "" {
 		if _, err := accesslog.ParseFields(r.Fields); err != nil {
 			return invalid("spec.replay.fields: %v.", err)
 		}
 	}
-	return checkRoutes(spec)
+	return nil
 }
 
 func checkRoutes(spec *v1beta1.LoadTestSpec) *Refusal {
