@@ -308,6 +308,12 @@ func TestALogThatIsNotTakenIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := surveyed(t, config(file(t, strings.Repeat(line(0, "GET", "/"), 100_000)), time.Minute))
 		must.Succeed(t, l.Stream().Close())
+		l.Await(t.Context())
+		s := l.Stream()
+		if r, _ := s.Take(); r == nil {
+			t.Error("the first request is not there")
+		}
+		must.Succeed(t, s.Close())
 		l.Prime()
 		l.Close()
 		l.Prime() // does nothing

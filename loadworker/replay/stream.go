@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 )
 
@@ -23,6 +24,8 @@ type Stream struct {
 	ready  chan *Request
 	held   atomic.Int64  // bytes of what is ready
 	room   chan struct{} // there is room for more
+	begun  chan struct{} // closed when the first is ready, or there is none
+	once   sync.Once
 	cancel context.CancelFunc
 	done   chan struct{} // the reader has ended
 	err    error         // why it did, if not at the end of the window
@@ -31,10 +34,11 @@ type Stream struct {
 // start starts the reader.
 func (l *Log) start() *Stream {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Stream{ready: make(chan *Request, aheadRequests), room: make(chan struct{}, 1), cancel: cancel, done: make(chan struct{})}
+	s := &Stream{ready: make(chan *Request, aheadRequests), room: make(chan struct{}, 1), begun: make(chan struct{}), cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		defer close(s.ready)
+		defer s.begin()
 		_, s.err = l.pass(ctx, l.config.Worker, l.config.Workers, nil, func(r *Request) error { return s.put(ctx, r) })
 	}()
 	return s
@@ -52,11 +56,14 @@ func (s *Stream) put(ctx context.Context, r *Request) error {
 	s.held.Add(r.size())
 	select {
 	case s.ready <- r:
+		s.begin()
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
+
+func (s *Stream) begin() { s.once.Do(func() { close(s.begun) }) }
 
 // Take takes the next request, if it is read; nil: it is not yet or, with ended, there is none.
 func (s *Stream) Take() (r *Request, ended bool) {
@@ -95,6 +102,22 @@ func (l *Log) Prime() {
 	defer l.mu.Unlock()
 	if l.primed == nil && !l.closed {
 		l.primed = l.start()
+	}
+}
+
+// Await has the log read ahead for the next step, and waits until its first request is there, or ctx
+// ends: a window may begin behind gigabytes.
+func (l *Log) Await(ctx context.Context) {
+	l.Prime()
+	l.mu.Lock()
+	s := l.primed
+	l.mu.Unlock()
+	if s == nil {
+		return
+	}
+	select {
+	case <-s.begun:
+	case <-ctx.Done():
 	}
 }
 
