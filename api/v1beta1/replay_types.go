@@ -49,7 +49,7 @@ type Replay struct {
 	// +kubebuilder:validation:MaxItems=7
 	Methods []ReplayMethod `json:"methods,omitempty"`
 
-	// routes say of which of spec.requests a line is: of the first route whose path it matches. Other
+	// routes say of which of spec.requests a line is: of the first route that it matches. Other
 	// lines are left out, and counted. Absent: all are of the only request. Example: [{path:
 	// ^/items/, request: item}, {request: rest}].
 	// +optional
@@ -77,6 +77,18 @@ type ReplayRoute struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Path string `json:"path,omitempty"`
+
+	// host is the host that a line must have, in lower case. Absent: any, or none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Host string `json:"host,omitempty"`
+
+	// to goes instead of what path matches, with $1 for its first group. Absent: the path stays.
+	// Example: {path: ^/v1/(.*), to: /v2/$1, request: rest}.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:Pattern=`^[!-"$-~]*$`
+	To string `json:"to,omitempty"`
 
 	// request is the name of one of spec.requests, with http.
 	// +required

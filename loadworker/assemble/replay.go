@@ -40,7 +40,7 @@ func newLog(a *workerv1.Assignment) (*replay.Log, error) {
 		if err != nil {
 			return nil, fmt.Errorf("spec.replay.routes[%d].path: %w", i, err)
 		}
-		c.Routes = append(c.Routes, replay.Route{Path: path, Request: int(route.GetRequest())})
+		c.Routes = append(c.Routes, replay.Route{Path: path, Host: route.GetHost(), To: route.GetTo(), Request: int(route.GetRequest())})
 	}
 	return replay.New(c)
 }

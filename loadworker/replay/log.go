@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,9 +43,30 @@ type Config struct {
 
 // Route is which request of the mix a line is.
 type Route struct {
-	Path    *regexp.Regexp
+	Path *regexp.Regexp
+	// Host is that of the lines; "": any.
+	Host string
+	// To goes instead of what Path matches, as in regexp.Expand; "": nothing does.
+	To      string
 	Request int
 }
+
+// matches says whether a line is of the route.
+func (r *Route) matches(e *accesslog.Entry) bool {
+	return (r.Host == "" || r.Host == e.Host) && r.Path.MatchString(e.Path)
+}
+
+// path is what is sent of the path of a line; ok is false if what it becomes cannot be sent.
+func (r *Route) path(line string) (path string, ok bool) {
+	if r.To == "" {
+		return line, true
+	}
+	path = r.Path.ReplaceAllString(line, r.To)
+	return path, strings.HasPrefix(path, "/") && len(path) <= accesslog.MaxLine && !strings.ContainsFunc(path, invisible)
+}
+
+// invisible says whether a character ends a path, or cannot stand in one.
+func invisible(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }
 
 // Check refuses what cannot be replayed.
 func (c Config) Check() error {
@@ -318,9 +340,11 @@ func (l *Log) request(e *accesslog.Entry, lines *measure.Replay) (r *Request, af
 	case !slices.Contains(l.config.Methods, e.Method):
 		lines.OtherMethods++
 	default:
-		for i := range l.config.Routes {
-			if route := &l.config.Routes[i]; route.Path.MatchString(e.Path) {
-				return &Request{Due: due, Method: e.Method, Path: e.Path, Index: route.Request, Line: e.Line}, after
+		i := slices.IndexFunc(l.config.Routes, func(r Route) bool { return r.matches(e) })
+		if i >= 0 {
+			route := &l.config.Routes[i]
+			if path, ok := route.path(e.Path); ok {
+				return &Request{Due: due, Method: e.Method, Path: path, Index: route.Request, Line: e.Line}, after
 			}
 		}
 		lines.NotRouted++

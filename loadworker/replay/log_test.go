@@ -108,6 +108,17 @@ func TestWhatIsDueIsInTheWindowAtTheSpeed(t *testing.T) {
 			{Method: "GET", Path: "/a", Line: 1, Index: 1}, {Due: 1500 * time.Millisecond, Method: "HEAD", Path: "/b?c", Line: 2, Index: 1},
 			{Due: 3 * time.Second, Method: "GET", Path: "/other", Line: 7},
 		}, measure.Replay{Lines: 7, NotParsed: 1, OtherMethods: 1, NotRouted: 1, OutsideWindow: 1}},
+		"to another path": {func(c *replay.Config) {
+			c.Routes = []replay.Route{{Path: regexp.MustCompile("^/(a|b.*)$"), To: "/v2/$1/$1"}, {Path: regexp.MustCompile("^/late"), To: "late"}, {Path: regexp.MustCompile("late")}, {Path: regexp.MustCompile("other"), To: "#"}}
+		}, []replay.Request{
+			{Method: "GET", Path: "/v2/a/a", Line: 1}, {Due: 1500 * time.Millisecond, Method: "HEAD", Path: "/v2/b?c/b?c", Line: 2},
+		}, measure.Replay{Lines: 7, NotParsed: 1, OtherMethods: 1, NotRouted: 2, OutsideWindow: 1}},
+		"of a host that no line has": {func(c *replay.Config) {
+			c.Requests = 2
+			c.Routes = []replay.Route{{Path: regexp.MustCompile(""), Host: "shop", Request: 1}, {Path: regexp.MustCompile("a")}}
+		}, []replay.Request{
+			{Method: "GET", Path: "/a", Line: 1}, {Due: time.Second, Method: "GET", Path: "/late", Line: 5},
+		}, measure.Replay{Lines: 7, NotParsed: 1, OtherMethods: 1, NotRouted: 2, OutsideWindow: 1}},
 		"other methods": {func(c *replay.Config) { c.Methods = []string{"POST"} }, []replay.Request{
 			{Due: 2 * time.Second, Method: "POST", Path: "/d", Line: 6},
 		}, measure.Replay{Lines: 7, NotParsed: 1, OtherMethods: 4, OutsideWindow: 1}},

@@ -1224,8 +1224,12 @@ func (x *Replay) GetMaxRateMicros() int64 {
 type Route struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// path is a regular expression that is looked for in path and query.
-	Path          string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
-	Request       int32  `protobuf:"varint,2,opt,name=request,proto3" json:"request,omitempty"`
+	Path    string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	Request int32  `protobuf:"varint,2,opt,name=request,proto3" json:"request,omitempty"`
+	// host is that of the lines; empty: any.
+	Host string `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
+	// to goes instead of what path matches, $1 being its first group; empty: nothing does.
+	To            string `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1272,6 +1276,20 @@ func (x *Route) GetRequest() int32 {
 		return x.Request
 	}
 	return 0
+}
+
+func (x *Route) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *Route) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
 }
 
 // Control is a second target, and what differs in what is sent to it. It gets the setup
@@ -5679,10 +5697,12 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\fspeed_micros\x18\x04 \x01(\x03R\vspeedMicros\x12\x18\n" +
 	"\amethods\x18\x05 \x03(\tR\amethods\x121\n" +
 	"\x06routes\x18\x06 \x03(\v2\x19.loadtest.worker.v1.RouteR\x06routes\x12&\n" +
-	"\x0fmax_rate_micros\x18\a \x01(\x03R\rmaxRateMicros\"5\n" +
+	"\x0fmax_rate_micros\x18\a \x01(\x03R\rmaxRateMicros\"Y\n" +
 	"\x05Route\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n" +
-	"\arequest\x18\x02 \x01(\x05R\arequest\"\xb1\x01\n" +
+	"\arequest\x18\x02 \x01(\x05R\arequest\x12\x12\n" +
+	"\x04host\x18\x03 \x01(\tR\x04host\x12\x0e\n" +
+	"\x02to\x18\x04 \x01(\tR\x02to\"\xb1\x01\n" +
 	"\aControl\x122\n" +
 	"\x06target\x18\x01 \x01(\v2\x1a.loadtest.worker.v1.TargetR\x06target\x127\n" +
 	"\brequests\x18\x02 \x03(\v2\x1b.loadtest.worker.v1.RequestR\brequests\x129\n" +

@@ -54,7 +54,7 @@ func replay(spec *v1beta1.LoadTestSpec) *workerv1.Replay {
 		out.Methods = append(out.Methods, string(m))
 	}
 	for _, t := range r.Routes {
-		out.Routes = append(out.Routes, &workerv1.Route{Path: t.Path, Request: requestIndex(spec, t.Request)})
+		out.Routes = append(out.Routes, &workerv1.Route{Path: t.Path, Host: t.Host, To: t.To, Request: requestIndex(spec, t.Request)})
 	}
 	if len(r.Routes) == 0 {
 		out.Routes = []*workerv1.Route{{}}
@@ -106,6 +106,9 @@ func checkRoutes(spec *v1beta1.LoadTestSpec) *Refusal {
 		field := fmt.Sprintf("spec.replay.routes[%d]", i)
 		if _, err := regexp.Compile(t.Path); err != nil {
 			return invalid("%s.path: must be a regular expression (RE2), such as ^/items/: %v.", field, err)
+		}
+		if t.To != "" && t.Path == "" {
+			return invalid("%s.to: must not be set without path, whose match it replaces.", field)
 		}
 		if requestIndex(spec, t.Request) < 0 {
 			return invalid("%s.request: spec.requests has no request named %q.", field, t.Request)

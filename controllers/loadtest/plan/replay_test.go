@@ -18,7 +18,7 @@ const aLog = "from: {volume: {claim: loadtest-logs, path: access.log}}, duration
 // A replay is one step, of which only the workers know how many requests are due.
 func TestAReplayIsOneStep(t *testing.T) {
 	s := yamlSpec(t, `{steps: [], parallelism: 2, requests: [{name: a, http: {}}, {name: b, http: {}}, {name: c, http: {}}], replay: {`+aLog+`,
-  speed: 2, start: "2026-11-28T12:00:00Z", methods: [GET, POST], maxRate: 500, fields: "time=t,request=r", routes: [{path: ^/b, request: b}, {request: a}]}}`)
+  speed: 2, start: "2026-11-28T12:00:00Z", methods: [GET, POST], maxRate: 500, fields: "time=t,request=r", routes: [{path: ^/b, host: shop, to: /c, request: b}, {request: a}]}}`)
 	steps := plan.Steps(s)
 	if len(steps) != 1 || steps[0].Name != "replay" || steps[0].Load.Speed.String() != "2" || steps[0].TimeLimit.Duration < 10*time.Minute {
 		t.Fatalf("the steps are %+v", steps)
@@ -39,7 +39,7 @@ func TestAReplayIsOneStep(t *testing.T) {
 		want := &workerv1.Replay{
 			File: "/var/run/loadtest-volumes/claims/loadtest-logs/access.log", Fields: "time=t,request=r", StartUnixNanos: 1795867200 * 1e9,
 			SpeedMicros: 2e6, Methods: []string{"GET", "POST"}, MaxRateMicros: 500e6,
-			Routes: []*workerv1.Route{{Path: "^/b", Request: 1}, {Request: 0}},
+			Routes: []*workerv1.Route{{Path: "^/b", Host: "shop", To: "/c", Request: 1}, {Request: 0}},
 		}
 		same.As(t, "the log", protojson.Format(want), protojson.Format(a.GetReplay()))
 		if step := a.GetSteps()[0]; step.GetRecorded().GetDurationNanos() != int64(10*time.Minute) || step.GetTotal() != 0 || step.GetShare().GetFirst() != int64(worker) {
@@ -77,6 +77,7 @@ func TestReplaysThatAreRefused(t *testing.T) {
 		"without routes":         {`{steps: [], requests: [{name: a, http: {}}, {name: b, http: {}}], replay: {` + aLog + `}}`, "spec.replay.routes: must be set with more than one request, such as [{path: ^/items/, request: item}, {request: rest}]."},
 		"with unknown fields":    {`{steps: [], replay: {` + aLog + `, fields: "when=a"}}`, `spec.replay.fields: "when=a" is not KIND=FIELD, with a kind of time, method, path, request, query, status, host, scheme, duration.`},
 		"by no expression":       {`{steps: [], replay: {` + aLog + `, routes: [{path: "(", request: home}]}}`, "spec.replay.routes[0].path: must be a regular expression (RE2), such as ^/items/: error parsing regexp: missing closing ): `(`."},
+		"to a path from none":    {`{steps: [], replay: {` + aLog + `, routes: [{to: /a, request: home}]}}`, "spec.replay.routes[0].to: must not be set without path, whose match it replaces."},
 		"to no request":          {`{steps: [], replay: {` + aLog + `, routes: [{request: buy}]}}`, `spec.replay.routes[0].request: spec.requests has no request named "buy".`},
 		"as a targets file":      {`{steps: [], requests: [{name: a, http: {targets: {from: {configMap: {name: a, key: b}}}}}], replay: {` + aLog + `}}`, "spec.requests[0]: must have http without targets, since spec.replay sends lines of a log as it."},
 		"as a call":              {`{steps: [], requests: [{name: a, grpc: {method: a.B/C}}], replay: {` + aLog + `}}`, "spec.requests[0]: must have http without targets, since spec.replay sends lines of a log as it."},
