@@ -225,7 +225,8 @@ bench-change: ## Measure what a request costs beside what it cost at another com
 bench-accuracy: ## Measure how true quantiles and a stall are over each protocol, and the schedule.
 bench-scale: ## Drive 100,000 users on this machine.
 bench-targets: ## Measure what the targets' services cost, beside a bare handler.
-bench-worker bench-change bench-accuracy bench-scale bench-targets: bench-%:
+bench-replay: ## Replay a log at speeds 1 and 5, by the target's clock; ARGS=--full: 10 million requests.
+bench-worker bench-change bench-accuracy bench-scale bench-targets bench-replay: bench-%:
 	@go run ./hack/bench $* $(ARGS)
 bench-operator: bin/cluster ## Run 50 LoadTests at once beside 1,000 finished ones: at most 200 MB, and 50 KB/s a run.
 	@cluster build

@@ -33,7 +33,7 @@ func (e *Entry) setTarget(method, target string) error {
 	if method == "" || len(method) > longest || strings.ContainsFunc(method, func(r rune) bool { return (r < 'A' || r > 'Z') && r != '-' }) {
 		return errMethod
 	}
-	e.Method = strings.Clone(method)
+	e.Method = kept(method)
 	if scheme, rest, ok := strings.Cut(target, "://"); ok && isScheme(scheme) {
 		e.Scheme = schemes[strings.ToLower(scheme)]
 		end := strings.IndexAny(rest, "/?#")
@@ -53,6 +53,16 @@ func (e *Entry) setTarget(method, target string) error {
 	return nil
 }
 
+// kept is a method without the line that it is a part of.
+func kept(method string) string {
+	for _, usual := range [...]string{"GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"} {
+		if method == usual {
+			return usual
+		}
+	}
+	return strings.Clone(method)
+}
+
 // schemes maps the scheme of a URL in a log to http or https: a web socket begins as a request.
 var schemes = map[string]string{"http": "http", "https": "https", "ws": "http", "wss": "https"}
 
@@ -64,7 +74,11 @@ func isScheme(text string) bool {
 // behind which a URL has what is not sent.
 func visible(path string) string {
 	const hex = "0123456789ABCDEF"
+	if !strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }) {
+		return strings.Clone(path) // and not a part of the line
+	}
 	var b strings.Builder
+	b.Grow(len(path))
 	for i := range len(path) {
 		if c := path[i]; c > ' ' && c < 0x7f && c != '#' {
 			b.WriteByte(c)

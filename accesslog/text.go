@@ -165,7 +165,8 @@ type word struct {
 
 // words divides a line into at most 32 words.
 func words(line string) (list []word) {
-	const most = 32
+	const most, usual = 32, 16
+	list = make([]word, 0, usual)
 	for line = strings.TrimLeft(line, " "); line != "" && len(list) < most; line = strings.TrimLeft(line, " ") {
 		if line[0] == '"' {
 			text, rest, ok := quoted(line[1:])

@@ -8,10 +8,13 @@ import (
 	"time"
 )
 
+// apache is the layout of Apache and Nginx.
+const apache = "02/Jan/2006:15:04:05 -0700"
+
 // layouts are the ways in which logs write a time that is no number. One without a zone is UTC.
 var layouts = []string{
 	time.RFC3339Nano,
-	"02/Jan/2006:15:04:05 -0700", // Apache and Nginx
+	apache,
 	"2006-01-02 15:04:05Z07:00",
 	"2006-01-02T15:04:05-0700",
 	"2006-01-02 15:04:05",
@@ -28,16 +31,26 @@ var errTime = errors.New("the time must be such as 28/Nov/2026:10:00:00 +0000, 2
 // RFC 3339, or as seconds, milliseconds, microseconds or nanoseconds since 1970, which are told
 // apart by their size.
 func ParseTime(text string) (time.Time, error) {
-	t, ok := parseNumber(text)
+	var t time.Time
+	ok := false
+	switch {
+	case strings.Contains(text, "/"): // most lines are of this one layout
+		t, ok = parseAs(apache, text)
+	case !strings.Contains(text, ":"):
+		t, ok = parseNumber(text)
+	}
 	for i := 0; i < len(layouts) && !ok; i++ {
-		var err error
-		t, err = time.Parse(layouts[i], text)
-		ok = err == nil
+		t, ok = parseAs(layouts[i], text)
 	}
 	if !ok || t.Year() < firstYear || t.Year() > lastYear {
 		return time.Time{}, errTime
 	}
 	return t, nil
+}
+
+func parseAs(layout, text string) (time.Time, bool) {
+	t, err := time.Parse(layout, text)
+	return t, err == nil
 }
 
 // Seconds since 1970 have at most 11 digits until the year 5138.

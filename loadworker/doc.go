@@ -5,6 +5,7 @@
 //	main ── session ─┬─ assemble ─┬─ setup ──┬─ source
 //	                 │            │          └─ transport ── (target)
 //	                 │            ├─ login ──── transport
+//	                 │            ├─ replay ─── (accesslog, beside this folder)
 //	                 │            └─ attack ─┬─ source, transport
 //	                 │                       ├─ timer, health
 //	                 │                       └─ measure (beside this folder: the operator has it too)

@@ -42,6 +42,8 @@ type Measurement struct {
 	UnsentByGenerator int64
 	// Sessions are those of a rate that the mix carries out in sessions; zero of any other load.
 	Sessions Sessions
+	// Replay is what became of the lines of a log; nil: the step sends none.
+	Replay *Replay
 	// Lateness is how late the generator sent requests that it was free to send:
 	// its own error, not the target's.
 	Lateness *Histogram
@@ -268,6 +270,7 @@ func (s *Measurement) Merge(o *Measurement) error {
 		return fmt.Errorf("merge measurements: %d requests into %d", len(o.Requests), len(s.Requests))
 	}
 	s.mergeTimeline(o)
+	s.mergeReplay(o)
 	for i := range s.Requests {
 		if err := s.Requests[i].Merge(&o.Requests[i]); err != nil {
 			return fmt.Errorf("request %d: %w", i, err)

@@ -45,6 +45,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.steps) ? has(oldSelf.spec.steps) && self.spec.steps == oldSelf.spec.steps : !has(oldSelf.spec.steps))",fieldPath=".spec.steps",reason="FieldValueForbidden",message="steps cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.search) ? has(oldSelf.spec.search) && self.spec.search == oldSelf.spec.search : !has(oldSelf.spec.search))",fieldPath=".spec.search",reason="FieldValueForbidden",message="search cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.loads) ? has(oldSelf.spec.loads) && self.spec.loads == oldSelf.spec.loads : !has(oldSelf.spec.loads))",fieldPath=".spec.loads",reason="FieldValueForbidden",message="loads cannot change once the run has started; create another LoadTest instead"
+// +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.replay) ? has(oldSelf.spec.replay) && self.spec.replay == oldSelf.spec.replay : !has(oldSelf.spec.replay))",fieldPath=".spec.replay",reason="FieldValueForbidden",message="replay cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.preflight) ? has(oldSelf.spec.preflight) && self.spec.preflight == oldSelf.spec.preflight : !has(oldSelf.spec.preflight))",fieldPath=".spec.preflight",reason="FieldValueForbidden",message="preflight cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || self.spec.?repetitions == oldSelf.spec.?repetitions",fieldPath=".spec.repetitions",reason="FieldValueForbidden",message="repetitions cannot change once the run has started; create another LoadTest instead"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?status.startTime.hasValue() || (has(self.spec.thresholds) ? has(oldSelf.spec.thresholds) && self.spec.thresholds == oldSelf.spec.thresholds : !has(oldSelf.spec.thresholds))",fieldPath=".spec.thresholds",reason="FieldValueForbidden",message="thresholds cannot change once the run has started; create another LoadTest instead"
@@ -86,7 +87,7 @@ type LoadTestList struct {
 
 // LoadTestSpec is what is sent, and what the target must keep.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.ladder) ? 1 : 0) + (has(self.steps) ? 1 : 0) + (has(self.search) ? 1 : 0) + (has(self.loads) ? 1 : 0) == 1",message="exactly one of ladder, steps, search and loads must be set"
+// +kubebuilder:validation:XValidation:rule="(has(self.ladder) ? 1 : 0) + (has(self.steps) ? 1 : 0) + (has(self.search) ? 1 : 0) + (has(self.replay) ? 1 : 0) + (has(self.loads) ? 1 : 0) == 1",message="exactly one of ladder, steps, search, replay and loads must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.loads) || !has(self.baseline) && !has(self.versus) && !has(self.audits) && !has(self.parallelism) && self.repetitions == 1",fieldPath=".loads",reason="FieldValueForbidden",message="loads must not be set with baseline, versus, audits or repetitions, or with parallelism, which each load has"
 // +kubebuilder:validation:XValidation:rule="!has(self.loads) || self.loads.all(l, !has(l.requests) || l.requests.all(n, self.requests.exists(r, r.name == n)))",fieldPath=".loads",message="requests of a load must be names of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.loads) || self.loads.all(l, !has(l.journeys) || has(self.journeys) && l.journeys.all(n, self.journeys.exists(j, j.name == n)))",fieldPath=".loads",message="journeys of a load must be names of spec.journeys"
@@ -129,6 +130,9 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.worker) || !has(self.worker.driver) || self.worker.driver != 'Vegeta' || !has(self.target.proxy)",fieldPath=".worker.driver",reason="FieldValueForbidden",message="driver Vegeta must not be set with target.proxy"
 // +kubebuilder:validation:XValidation:rule="!has(self.worker) || !has(self.worker.driver) || self.worker.driver != 'Vegeta' || !has(self.target.tls) || !has(self.target.tls.resume) || !self.target.tls.resume",fieldPath=".worker.driver",reason="FieldValueForbidden",message="driver Vegeta must not be set with target.tls.resume: it has no sessions to resume"
 // +kubebuilder:validation:XValidation:rule="!has(self.target.trace) && (!has(self.versus) || !has(self.versus.target.trace)) || self.requests.all(r, (!has(r.http) || !has(r.http.headers) || r.http.headers.all(h, h.name.lowerAscii() != 'traceparent')) && (!has(r.grpc) || !has(r.grpc.metadata) || r.grpc.metadata.all(m, m.name.lowerAscii() != 'traceparent')))",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not have traceparent in headers or metadata with target.trace, which sends it"
+// +kubebuilder:validation:XValidation:rule="!has(self.replay) || !has(self.journeys)",fieldPath=".journeys",reason="FieldValueForbidden",message="journeys must not be set with replay, whose log says what is sent"
+// +kubebuilder:validation:XValidation:rule="!has(self.replay) || (has(self.replay.routes) ? self.replay.routes.all(t, self.requests.exists(r, r.name == t.request && has(r.http))) : size(self.requests) == 1 && has(self.requests[0].http))",fieldPath=".replay.routes",message="routes must name requests with http of spec.requests; without routes there must be exactly one request"
+// +kubebuilder:validation:XValidation:rule="!has(self.replay) || !has(self.worker) || !has(self.worker.driver) || self.worker.driver != 'Vegeta'",fieldPath=".worker.driver",reason="FieldValueForbidden",message="driver Vegeta must not be set with replay; use driver Auto"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?terminate.orValue(false) || self.?terminate.orValue(false)",fieldPath=".terminate",reason="FieldValueForbidden",message="terminate cannot be taken back"
 type LoadTestSpec struct {
 	// target is the service under test.
@@ -204,14 +208,14 @@ type LoadTestSpec struct {
 	RandomSeed *int64 `json:"randomSeed,omitempty"`
 
 	// ladder is the short form of steps: one step for each number of users, or for each
-	// rate. Exactly one of ladder, steps, search and loads is set. Example: {users: [10, 100],
+	// rate. Exactly one of ladder, steps, search, replay and loads is set. Example: {users: [10, 100],
 	// ratePerUser: 1, duration: 30s}.
 	// +optional
 	Ladder *Ladder `json:"ladder,omitempty"`
 
 	// steps is the explicit form: what to send, one step after another, half a second
-	// apart. Many steps of a second or two are farther apart, by seconds: a run writes its
-	// status at 50 KB a second at most. Exactly one of ladder, steps and search is set.
+	// apart. Many steps of a second or two are seconds apart: a run writes its
+	// status at 50 KB a second at most. Exactly one of ladder, steps, search, replay and loads is set.
 	// Example: [{name: steady, rate: 100, duration: 30s}].
 	// +optional
 	// +listType=map
@@ -222,10 +226,16 @@ type LoadTestSpec struct {
 	Steps []Step `json:"steps,omitempty"`
 
 	// search looks for the highest load that keeps the thresholds, in at most 24 steps
-	// that follow from each other. Exactly one of ladder, steps and search is set.
+	// that follow from each other. Exactly one of ladder, steps, search, replay and loads is set.
 	// Example: {rate: {min: 100, max: 10000}, duration: 20s, precision: 5%}.
 	// +optional
 	Search *Search `json:"search,omitempty"`
+
+	// replay sends the requests of an access log at their own times. Exactly one of ladder, steps,
+	// search, replay and loads is set. Example: {from: {volume: {claim: loadtest-logs, path:
+	// access.log}}, speed: 2, duration: 10m}.
+	// +optional
+	Replay *Replay `json:"replay,omitempty"`
 
 	// loads are sent side by side, each with requests, journeys and steps of its own. Example: [{name:
 	// readers, requests: [follow], steps: [{name: all, rate: 500, duration: 5m}]}, {name: buyers,

@@ -30,6 +30,9 @@ type StepResult struct {
 	// of the mix, and leave. Absent without journeys at a rate.
 	// +optional
 	Sessions *SessionsResult `json:"sessions,omitempty"`
+	// replay is what became of the lines of a log. Absent without spec.replay.
+	// +optional
+	Replay *ReplayResult `json:"replay,omitempty"`
 	// displaced is the number of requests that were sent later than a steady generator would have
 	// sent them by more than 100 ms or 1% of the step's length, whichever is longer. Users
 	// without a rate have none: see generator.heldUp. Absent: none.

@@ -91,7 +91,7 @@ var scheduleValidations = []validation{
 		want:    []string{"spec.template.spec.thresholds[0]: Invalid value: exactly one of max, min, maxIncrease and maxDecrease must be set"}},
 	{name: "rules of a LoadTest hold in the template", valid: "{template: {spec: {steps: null, ladder: {users: [1], duration: 1s}}}}",
 		invalid: "{template: {spec: {ladder: {users: [1], duration: 1s}}}}",
-		want:    []string{"spec.template.spec: Invalid value: exactly one of ladder, steps, search and loads must be set"}},
+		want:    []string{"spec.template.spec: Invalid value: exactly one of ladder, steps, search, replay and loads must be set"}},
 }
 
 func TestEveryRuleOfASchedule(t *testing.T) {

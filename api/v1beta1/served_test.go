@@ -146,7 +146,7 @@ metadata: {name: wrong}
 		},
 		"both ladder and steps": {
 			spec: "{target: {url: http://a}, requests: [{name: home, http: {}}], ladder: {users: [1], duration: 1s}, steps: [{name: 1 users, users: 1, duration: 1s}]}",
-			want: `The LoadTest "wrong" is invalid: spec: Invalid value: exactly one of ladder, steps, search and loads must be set`,
+			want: `The LoadTest "wrong" is invalid: spec: Invalid value: exactly one of ladder, steps, search, replay and loads must be set`,
 		},
 		"a misspelled field": {
 			spec: "{target: {url: http://a}, requests: [{name: home, http: {}}], leader: {}}",

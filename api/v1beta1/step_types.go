@@ -7,7 +7,7 @@ import (
 )
 
 // StepLoad is what a step sends, in total over all workers. It has exactly one of
-// users, rate and pause, spelled as in spec.steps.
+// users, rate, speed and pause, spelled as in spec.steps.
 type StepLoad struct {
 	// users is the number of concurrent users, with rampTo that at the beginning.
 	// +optional
@@ -32,6 +32,9 @@ type StepLoad struct {
 	// grows or falls linearly. Absent: it is constant.
 	// +optional
 	RampTo *Decimal `json:"rampTo,omitempty"`
+	// speed is how many times as fast as it was recorded a log is replayed. Absent: no log is.
+	// +optional
+	Speed *Decimal `json:"speed,omitempty"`
 	// arrivals is how the requests of a rate are spread in time.
 	// +optional
 	Arrivals Arrivals `json:"arrivals,omitempty"`
@@ -51,7 +54,7 @@ type StepLoad struct {
 	Pause *metav1.Duration `json:"pause,omitempty"`
 	// requests is the number of requests that are due in duration, or in the burst. Absent
 	// where the number is not known beforehand: for users who send until the duration
-	// is over and have no rate, and for Poisson arrivals.
+	// is over and have no rate, for Poisson arrivals, and for a log.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Requests int64 `json:"requests,omitempty"`
@@ -69,11 +72,17 @@ func (l *StepLoad) IsPause() bool { return l.Pause != nil }
 // IsBurst says whether the step ends when every user has sent its requests.
 func (l *StepLoad) IsBurst() bool { return l.RequestsPerUser > 0 }
 
+// IsReplay says whether the requests of a log are sent.
+func (l *StepLoad) IsReplay() bool { return l.Speed != nil }
+
+// Arrives says whether requests are due at instants that follow from no user: at a rate, or by a log.
+func (l *StepLoad) Arrives() bool { return l.Rate != nil || l.IsReplay() }
+
 // IsScheduled says whether requests are due at instants that the generator can miss:
 // those of arrivals, of users with a rate, and of users who think, when their think time
 // is over. The first requests of a burst are due all at once, which no generator keeps.
 func (l *StepLoad) IsScheduled() bool {
-	return l.Rate != nil || l.RatePerUser != nil || l.Think != nil && !l.IsBurst()
+	return l.Arrives() || l.RatePerUser != nil || l.Think != nil && !l.IsBurst()
 }
 
 // LastUsers is the number of users at the end of duration.

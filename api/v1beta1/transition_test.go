@@ -65,6 +65,10 @@ var transitions = []validation{
 		name: "search instead of steps", valid: "{}", invalid: "{steps: null, repetitions: 1, search: {users: {min: 1, max: 2}, duration: 1s}}",
 		want: []string{frozen("repetitions"), frozen("search"), frozen("steps")},
 	},
+	{
+		name: "replay instead of steps", valid: "{}", invalid: "{steps: null, journeys: null, replay: {from: {configMap: {name: logs, key: a.log}}, duration: 1s}}",
+		want: []string{frozen("journeys"), frozen("replay"), frozen("steps")},
+	},
 	{name: "repetitions", valid: "{repetitions: 2}", invalid: "{repetitions: 3}", want: []string{frozen("repetitions")}},
 	{name: "no repetitions, which is one", valid: "{}", invalid: "{repetitions: null}", want: []string{frozen("repetitions")}},
 	{name: "thresholds", valid: "{}", invalid: "{thresholds: [{metric: p95, max: 2s, requests: [health]}]}", want: []string{frozen("thresholds")}},

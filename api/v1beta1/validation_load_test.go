@@ -7,10 +7,10 @@ var loadValidations = []validation{
 	// How much of it: a ladder.
 	{name: "both ladder and steps", valid: "{steps: null, ladder: {users: [1], duration: 1s}}",
 		invalid: "{ladder: {users: [1], duration: 1s}}",
-		want:    []string{"spec: Invalid value: exactly one of ladder, steps, search and loads must be set"}},
+		want:    []string{"spec: Invalid value: exactly one of ladder, steps, search, replay and loads must be set"}},
 	{name: "neither ladder nor steps", valid: "{}",
 		invalid: "{steps: null}",
-		want:    []string{"spec: Invalid value: exactly one of ladder, steps, search and loads must be set"}},
+		want:    []string{"spec: Invalid value: exactly one of ladder, steps, search, replay and loads must be set"}},
 	{name: "users of a rung", valid: "{steps: null, ladder: {users: [1, 1000000], duration: 1s}}",
 		invalid: "{steps: null, ladder: {users: [10, 0], duration: 1s}}",
 		want:    []string{"spec.ladder.users[1]: Invalid value: 0: spec.ladder.users[1] in body should be greater than or equal to 1"}},

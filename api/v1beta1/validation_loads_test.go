@@ -17,7 +17,7 @@ import (
 var loadsValidations = []validation{
 	{name: "loads beside steps", valid: "{steps: null, loads: [" + oneLoad + "]}",
 		invalid: "{loads: [" + oneLoad + "]}",
-		want:    []string{"spec: Invalid value: exactly one of ladder, steps, search and loads must be set"}},
+		want:    []string{"spec: Invalid value: exactly one of ladder, steps, search, replay and loads must be set"}},
 	{name: "loads with parallelism of all", valid: "{steps: null, loads: [{name: a, parallelism: 3, steps: [{name: s, rate: 1, duration: 1s}]}]}",
 		invalid: "{steps: null, parallelism: 3, loads: [" + oneLoad + "]}",
 		want:    []string{"spec.loads: Forbidden: loads must not be set with baseline, versus, audits or repetitions, or with parallelism, which each load has"}},

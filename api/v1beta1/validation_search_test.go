@@ -4,7 +4,7 @@ package v1beta1_test
 var searchValidations = []validation{
 	{name: "a search beside steps", valid: "{steps: null, search: {users: {min: 1, max: 100}, duration: 20s}}",
 		invalid: "{search: {users: {min: 1, max: 100}, duration: 20s}}",
-		want:    []string{"spec: Invalid value: exactly one of ladder, steps, search and loads must be set"}},
+		want:    []string{"spec: Invalid value: exactly one of ladder, steps, search, replay and loads must be set"}},
 	{name: "a search for users and a rate", valid: "{steps: null, search: {rate: {min: '0.5', max: 100}, duration: 20s}}",
 		invalid: "{steps: null, search: {users: {min: 1, max: 100}, rate: {min: '0.5', max: 100}, duration: 20s}}",
 		want:    []string{"spec.search: Invalid value: exactly one of users and rate must be set"}},

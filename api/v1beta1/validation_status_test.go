@@ -25,6 +25,7 @@ var plannedLoads = map[string]struct{ valid, invalid, want string }{
 	"ratePerUser": {`"0.5"`, `"0"`, `status.steps[0].load.ratePerUser: Invalid value: "0": ` + badRate},
 	"rate":        {`"0.5"`, `"0"`, `status.steps[0].load.rate: Invalid value: "0": ` + badRate},
 	"rampTo":      {`"0.5"`, `"0"`, `status.steps[0].load.rampTo: Invalid value: "0": ` + badRate},
+	"speed":       {`"0.5"`, `"0"`, `status.steps[0].load.speed: Invalid value: "0": ` + badRate},
 	"think":       {`{"min": "1s", "max": "3s"}`, `{"min": "3s", "max": "1s"}`, `status.steps[0].load.think: Invalid value: ` + badThink},
 }
 

@@ -312,7 +312,7 @@ func windowOf(a *workerv1.Assignment, step int32) time.Duration {
 		if s.GetIndex() == step {
 			return time.Duration(s.GetPacedUsers().GetDurationNanos() + s.GetClosedUsers().GetDurationNanos() +
 				s.GetRampedUsers().GetDurationNanos() + s.GetBurst().GetLimitNanos() +
-				s.GetArrivals().GetDurationNanos()) // it has one of them
+				s.GetArrivals().GetDurationNanos() + s.GetRecorded().GetDurationNanos()) // it has one of them
 		}
 	}
 	return 0

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
@@ -83,6 +84,7 @@ type observed struct {
 	total    measure.Request
 	records  []groundtruth.Record
 	counters groundtruth.Counters
+	usage    process.Usage // of the workers
 }
 
 // observe runs one step of some workers against a ground-truth server of its own.
@@ -111,7 +113,7 @@ func (b *bench) observe(over protocol, s v1beta1.Step, workers int32, serverArgs
 	if o.records, err = t.records(); err != nil {
 		return o, err
 	}
-	if _, err := c.stop(); err != nil {
+	if o.usage, err = c.stop(); err != nil {
 		return o, err
 	}
 	o.counters, _, err = t.stop()

@@ -19,7 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 )
 
-const usage = `Usage: bench worker|change|accuracy|scale|targets|operator|start [flags]
+const usage = `Usage: bench worker|change|accuracy|scale|targets|replay|operator|start [flags]
 
 Flags:
 `
@@ -44,6 +44,7 @@ type options struct {
 	running  int
 	waiting  int
 	record   bool
+	full     bool
 	before   string
 	over     protocol
 }
@@ -55,6 +56,7 @@ var benchmarks = map[string]func(context.Context, *bench) (string, error){
 	"accuracy": benchAccuracy,
 	"scale":    benchScale,
 	"targets":  benchTargets,
+	"replay":   benchReplay,
 	"operator": benchOperator,
 	"start":    benchStart,
 }
@@ -114,6 +116,7 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 	flags.IntVar(&o.finished, "finished", 1000, "how `many` LoadTests have finished that operator has beside those that run")
 	flags.IntVar(&o.running, "running", 50, "how `many` LoadTests operator has run at once")
 	flags.IntVar(&o.waiting, "waiting", 1000, "beside how `many` LoadTests that wait, and as many schedules, start has the operator start")
+	flags.BoolVar(&o.full, "full", false, "have replay send 10 million requests in 10 minutes")
 	flags.BoolVar(&o.record, "record", false, "write the output to docs/results as well")
 	flags.StringVar(&o.before, "before", "", "the `commit` with whose worker change compares this one")
 	flags.StringVar((*string)(&o.over), "over", "", "the only `protocol` that change measures: TCP, TLS, HTTP/2 or gRPC (default all)")
@@ -126,7 +129,7 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 	switch {
 	case benchmarks[name] == nil:
 		flags.Usage()
-		return "", o, fmt.Errorf("%q is not worker, change, accuracy, scale, targets, operator or start", name)
+		return "", o, fmt.Errorf("%q is not worker, change, accuracy, scale, targets, replay, operator or start", name)
 	case flags.NArg() > 0:
 		return "", o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case o.rounds < 1 || o.users < 1 || o.finished < 1 || o.running < 1 || o.waiting < 1:

@@ -42,6 +42,9 @@ func (b *bench) startWorker(lt *v1beta1.LoadTest, number int32, core int, certif
 			return nil, err
 		}
 	}
+	if a.GetReplay() != nil {
+		a.Replay.File = b.path(replayLog)
+	}
 	p, err := process.Start(process.Command{Path: b.path(b.driver), Args: args, Env: trust(certificate), Core: core})
 	if err != nil {
 		return nil, err

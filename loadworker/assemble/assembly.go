@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/replay"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/setup"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/timer"
@@ -74,7 +75,8 @@ type Assembly struct {
 	sides     []*side
 	toControl map[int32]bool
 	targets   int32
-	renewing  renewing // of tokens
+	log       *replay.Log // of the steps that send one; nil: none does
+	renewing  renewing    // of tokens
 }
 
 // New assembles what carries an assignment out, and checks all that can be
@@ -83,6 +85,10 @@ type Assembly struct {
 // error is a *Refusal, also when ctx ends.
 func New(ctx context.Context, a *workerv1.Assignment, c Config, notReady func(error)) (*Assembly, error) {
 	x := &Assembly{toControl: map[int32]bool{}}
+	var err error
+	if x.log, err = newLog(a); err != nil {
+		return nil, &Refusal{workerv1.ReasonInvalidSpec, err}
+	}
 	for _, s := range a.GetSteps() {
 		if err := x.AddStep(s); err != nil {
 			return nil, &Refusal{workerv1.ReasonInvalidSpec, err}
@@ -93,7 +99,7 @@ func New(ctx context.Context, a *workerv1.Assignment, c Config, notReady func(er
 	}
 	held, memory, limits := x.steps, memoryNeed(a), limitsOfEach(c.Limits, targetsOf(a))
 	if largest := a.GetLargest(); largest != nil {
-		held = append(slices.Clone(held), stepOf(largest))
+		held = append(slices.Clone(held), x.stepOf(largest))
 	}
 	for _, step := range held {
 		if err := checkDriver(a, step); err != nil {
@@ -104,7 +110,7 @@ func New(ctx context.Context, a *workerv1.Assignment, c Config, notReady func(er
 		return nil, &Refusal{workerv1.ReasonWorkerRefused, err}
 	}
 	c.bodies = transport.NewBudget(memoryOfBodies(limits, held, memory))
-	err := x.assemble(ctx, a, c, int(connections(limits, memory)), notReady)
+	err = x.assemble(ctx, a, c, int(connections(limits, memory)), notReady)
 	if _, refused := errors.AsType[*Refusal](err); err != nil && !refused {
 		err = &Refusal{workerv1.ReasonInvalidSpec, err}
 	}
@@ -125,6 +131,9 @@ func (x *Assembly) assemble(ctx context.Context, a *workerv1.Assignment, c Confi
 		c.Access = access
 	}
 	first, _ := x.StepAfter(-1)
+	if err := x.survey(ctx, notReady); err != nil {
+		return err
+	}
 	known, err := newLogins(a, c)
 	if err != nil {
 		return err
@@ -166,6 +175,9 @@ func (x *Assembly) Runner(step attack.StepShare) *attack.Runner {
 // that could not be prepared.
 func (x *Assembly) Close() {
 	x.renewing.end()
+	if x.log != nil {
+		x.log.Close()
+	}
 	for _, s := range x.sides {
 		s.runner.Close()
 	}
@@ -174,7 +186,7 @@ func (x *Assembly) Close() {
 // AddStep adds a step to those of the assignment. It is not safe while another
 // goroutine asks for steps.
 func (x *Assembly) AddStep(s *workerv1.Step) error {
-	step := stepOf(s)
+	step := x.stepOf(s)
 	if err := step.Check(); err != nil {
 		return err
 	}
@@ -231,19 +243,19 @@ func (x *Assembly) Descriptors() (target, control string) {
 }
 
 // stepOf is a step of an assignment as a Runner takes it.
-func stepOf(s *workerv1.Step) attack.StepShare {
+func (x *Assembly) stepOf(s *workerv1.Step) attack.StepShare {
 	return attack.StepShare{
 		Index: s.GetIndex(),
 		Share: shareOf(s.GetShare()),
 		Total: s.GetTotal(),
-		Load:  loadOf(s),
+		Load:  x.loadOf(s),
 
 		WarmUp: time.Duration(s.GetWarmUpNanos()),
 	}
 }
 
 // loadOf returns nil for a load that this worker does not know.
-func loadOf(s *workerv1.Step) attack.Load {
+func (x *Assembly) loadOf(s *workerv1.Step) attack.Load {
 	switch load := s.GetLoad().(type) {
 	case *workerv1.Step_PacedUsers:
 		return attack.PacedUsers{
@@ -275,6 +287,8 @@ func loadOf(s *workerv1.Step) attack.Load {
 			End:      pace.Rate(load.Arrivals.GetEndRateMicros()),
 			Poisson:  load.Arrivals.GetPoisson(),
 		}
+	case *workerv1.Step_Recorded:
+		return attack.Recorded{Log: x.log, Duration: time.Duration(load.Recorded.GetDurationNanos())}
 	}
 	return nil
 }

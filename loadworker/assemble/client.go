@@ -106,7 +106,7 @@ func sharedOf(a *workerv1.Assignment) http2.Shared {
 // checkDriver refuses a step that vegeta does not drive.
 func checkDriver(a *workerv1.Assignment, s attack.StepShare) error {
 	if _, rate := s.Load.(attack.Arrivals); !rate && a.GetDriver() == workerv1.Driver_DRIVER_VEGETA {
-		return fmt.Errorf("worker.driver: Vegeta drives rates, and step %d has users; use driver Auto", s.Index)
+		return fmt.Errorf("worker.driver: Vegeta drives rates, and step %d has none; use driver Auto", s.Index)
 	}
 	return nil
 }

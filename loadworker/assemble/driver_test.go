@@ -130,11 +130,11 @@ func TestVegetaRefusesWhatItDoesNotDrive(t *testing.T) {
 	}{
 		"users": {
 			a:      vegeta(func(a *workerv1.Assignment) { a.Steps = []*workerv1.Step{workertest.Burst(3, 1, 1)} }),
-			reason: workerv1.ReasonInvalidSpec, want: "worker.driver: Vegeta drives rates, and step 3 has users; use driver Auto",
+			reason: workerv1.ReasonInvalidSpec, want: "worker.driver: Vegeta drives rates, and step 3 has none; use driver Auto",
 		},
 		"users of a search": {
 			a:      vegeta(func(a *workerv1.Assignment) { a.Largest = workertest.Burst(4, 1, 1) }),
-			reason: workerv1.ReasonInvalidSpec, want: "worker.driver: Vegeta drives rates, and step 4 has users; use driver Auto",
+			reason: workerv1.ReasonInvalidSpec, want: "worker.driver: Vegeta drives rates, and step 4 has none; use driver Auto",
 		},
 		"a proxy": {
 			a:      vegeta(func(a *workerv1.Assignment) { a.Target.ProxyUrl = s.URL }),

@@ -33,7 +33,7 @@ type need struct{ base, each int64 }
 // memoryNeed counts a connection to a control with each to the target: those of the one
 // are kept while the other has its steps. Each user has one to each other target, too.
 func memoryNeed(a *workerv1.Assignment) need {
-	n := need{base: baseMemory + attack.Memory(len(a.GetRequests()), len(a.GetJourneys()))}
+	n := need{base: baseMemory + replayMemory(a) + attack.Memory(len(a.GetRequests()), len(a.GetJourneys()))}
 	for _, of := range assignmentsOf(a) {
 		n.base += targetsMemory(of) + descriptorsMemory(of) + tablesMemory(of)
 		n.each += connectionMemory(of.GetTarget(), of.GetDriver()) + userMemory(of)

@@ -33,6 +33,9 @@ func (x *Assembly) Prepare(ctx context.Context, notReady func(error)) error {
 			return x.of(s, err)
 		}
 	}
+	if x.log != nil {
+		x.log.Await(ctx)
+	}
 	if first, ok := x.StepAfter(-1); ok {
 		opening, cancel := context.WithTimeout(ctx, openTimeout)
 		defer cancel()

@@ -55,7 +55,7 @@ func newSetupPhase(a *workerv1.Assignment, c Config, t *requestSource, first att
 const arrivalsConnections = 16
 
 func warmUpConnections(first attack.StepShare) int {
-	if _, ok := first.Load.(attack.Arrivals); ok {
+	if attack.Arrive(first.Load) {
 		return arrivalsConnections
 	}
 	return int(min(first.Users(), setup.MaxConnections))

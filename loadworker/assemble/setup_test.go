@@ -102,9 +102,9 @@ func TestWarmUpConnections(t *testing.T) {
 		first attack.StepShare
 		want  int
 	}{
-		"one for each user":      {stepOf(workertest.Burst(0, 3, 1)), 3},
-		"at most the bound":      {stepOf(workertest.Burst(0, 1000, 1)), 64},
-		"arrivals have no users": {stepOf(&workerv1.Step{Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{}}}), 16},
+		"one for each user":      {(&Assembly{}).stepOf(workertest.Burst(0, 3, 1)), 3},
+		"at most the bound":      {(&Assembly{}).stepOf(workertest.Burst(0, 1000, 1)), 64},
+		"arrivals have no users": {(&Assembly{}).stepOf(&workerv1.Step{Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{}}}), 16},
 	} {
 		if got := warmUpConnections(tt.first); got != tt.want {
 			t.Errorf("%s: warmed up over %d connections, want %d", name, got, tt.want)

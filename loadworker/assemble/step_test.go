@@ -55,7 +55,7 @@ func TestStepOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tt.in.Index, tt.in.Share, tt.in.Total, tt.in.WarmUpNanos = 3, share, 100, 8e9
 			want := attack.StepShare{Index: 3, Share: pace.Share{First: 1, Stride: 4, Count: 25}, Total: 100, Load: tt.want, WarmUp: 8 * time.Second}
-			same.As(t, "stepOf", want, stepOf(tt.in))
+			same.As(t, "stepOf", want, (&Assembly{}).stepOf(tt.in))
 		})
 	}
 }

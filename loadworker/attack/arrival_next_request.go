@@ -49,7 +49,16 @@ var _ feed = (*arrivalFeed)(nil)
 
 // feed returns the scheduler's feed. All parts share the connections.
 func (a *arrivals) feed(s *scheduler) feed {
-	f := &arrivalFeed{
+	f := a.feedOf(s)
+	if a.log != nil {
+		f.at = 0 // it is known when the request is read
+		return &recordedFeed{arrivalFeed: f, stream: a.log.read()}
+	}
+	return &f
+}
+
+func (a *arrivals) feedOf(s *scheduler) arrivalFeed {
+	f := arrivalFeed{
 		arrivals: a, sched: s, n: s.part, at: a.dueTimes.Due(s.part),
 		room: newRoom(s.x.step.WarmUp), backlog: s.x.backlogs.add(s), carried: func() int { return s.inFlight },
 	}
@@ -96,10 +105,16 @@ func (f *arrivalFeed) now() (now, stood time.Duration) {
 }
 
 func (f *arrivalFeed) take() *connSlot {
-	c, since := f.places.take(), f.room.take(f.carried())
-	c.hit = hit{number: f.n, due: f.at, free: since.measured, idealDue: f.at, idealSent: max(f.at, since.ideal)}
+	c := f.occupy()
 	f.n += f.sched.parts
 	f.at = f.arrivals.dueTimes.Due(f.n)
+	return c
+}
+
+// occupy takes a place for the next hit.
+func (f *arrivalFeed) occupy() *connSlot {
+	c, since := f.places.take(), f.room.take(f.carried())
+	c.hit = hit{number: f.n, due: f.at, free: since.measured, idealDue: f.at, idealSent: max(f.at, since.ideal)}
 	return c
 }
 

@@ -17,6 +17,7 @@ type arrivals struct {
 	perSec   float64      // of this worker, at most
 	limit    int          // of requests in flight, and of connections that carry one each
 	shared   http2.Shared // the connections, if they carry several
+	log      *recordedLog // of which the requests are; nil: they are of the mix
 }
 
 var _ schedule = (*arrivals)(nil)

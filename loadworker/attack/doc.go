@@ -3,11 +3,12 @@
 //
 //	Runner ── keeps the connections from step to step
 //	  └─ Execution ── one step: start, window, drain, cut; a snapshot at any time
-//	      ├─ schedule ── due times: arrivals, sessions, or paced, closed and burst users
+//	      ├─ schedule ── due times: arrivals, sessions, or paced, closed and burst users; a log has its own
 //	      ├─ scheduler ── sends a part of the schedule, and counts the outcomes
 //	      │    ├─ feed ── chooses the next request and its connection
 //	      │    │    ├─ userFeed: each user has its own
 //	      │    │    ├─ arrivalFeed: arrivals take places, on idle or on shared ones
+//	      │    │    ├─ recordedFeed: so do requests of a log, which are read ahead by package replay
 //	      │    │    └─ sessionFeed: users who arrive take a place until their journey ends
 //	      │    └─ driver ── sends the request, waits for the response
 //	      │         ├─ loopDriver: an event loop

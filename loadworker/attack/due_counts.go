@@ -39,6 +39,10 @@ func (p *pacedUsers) turnsOf(j, n int64) int64 {
 // tallyDue adds the hits from the first after the warm-up to the last that is due
 // before t.
 func (a *arrivals) tallyDue(t time.Duration, to *source.Tally) {
+	if a.log != nil {
+		a.log.tallyDue(t, to)
+		return
+	}
 	to.AddStrided(a.share.First, a.share.Stride, a.dueTimes.Before(t), 1)
 	to.AddStrided(a.share.First, a.share.Stride, a.dueTimes.Before(0), -1)
 }

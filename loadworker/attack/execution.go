@@ -102,6 +102,9 @@ func (x *Execution) execute(drive func()) {
 	defer deadline.Stop()
 	x.connect()
 	drive()
+	if a := x.arrivals(); a != nil && a.log != nil {
+		a.log.close()
+	}
 	if !burst {
 		x.awaitWindowEnd()
 	}

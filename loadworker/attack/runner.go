@@ -111,6 +111,9 @@ func (r *Runner) Prepare(ctx context.Context, step StepShare) {
 	if ctx.Err() != nil {
 		return // a step may have the connections by now
 	}
+	if l, ok := step.Load.(Recorded); ok {
+		l.Log.Prime()
+	}
 	r.open(ctx, r.ensure(step.Load.schedule(step, r.config).connections()))
 }
 

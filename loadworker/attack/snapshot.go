@@ -39,6 +39,9 @@ func (x *Execution) Snapshot() (*measure.Measurement, error) {
 	}
 	s.Unsent = s.Due - sent
 	s.UnsentWithoutRoom = min(s.Unsent, x.withoutRoom(min(after+1, x.windowEnd())))
+	if a := x.arrivals(); a != nil && a.log != nil {
+		s.Replay = a.log.lines()
+	}
 	s.Window = x.window(now, ended)
 	x.fillIdeal(s, ended)
 	x.fillHealth(s)

@@ -19,7 +19,7 @@ type StepShare struct {
 	// WarmUp is the time, from its start, in which the step sends load that is not
 	// counted.
 	WarmUp time.Duration
-	// Load is PacedUsers, ClosedUsers, RampedUsers, Burst or Arrivals.
+	// Load is PacedUsers, ClosedUsers, RampedUsers, Burst, Arrivals or Recorded.
 	Load Load
 }
 
@@ -122,6 +122,8 @@ func (s StepShare) check() error {
 		return fmt.Errorf("duration must be positive, is %v", s.Load.length())
 	case s.WarmUp < 0:
 		return fmt.Errorf("warm-up must not be negative, is %v", s.WarmUp)
+	case s.WarmUp > 0 && isRecorded(s.Load):
+		return errors.New("a log has no warm-up: all of its requests count")
 	case s.WarmUp > 0 && isBurst(s.Load):
 		return errors.New("a burst has no warm-up: all of its requests count")
 	case s.Share.First < 0 || s.Share.Stride < 1 || s.Share.Count < 0:
@@ -140,9 +142,21 @@ func isBurst(l Load) bool {
 	return ok
 }
 
+func isRecorded(l Load) bool {
+	_, ok := l.(Recorded)
+	return ok
+}
+
+// Arrive says whether a load has no users: its requests are due whether or not earlier ones were
+// answered.
+func Arrive(l Load) bool {
+	_, rate := l.(Arrivals)
+	return rate || isRecorded(l)
+}
+
 // Users is the number of users that the worker has in the step; 0 for arrivals.
 func (s StepShare) Users() int64 {
-	if _, ok := s.Load.(Arrivals); ok {
+	if Arrive(s.Load) {
 		return 0
 	}
 	return s.Share.Count

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"net/http"
+
 	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
@@ -42,11 +44,24 @@ func (s *Source) Render(b *Buffer, index int, v Vars) {
 	b.Request.Method = r.method
 	b.Request.Path = b.render(r.path, v)
 	b.Request.Body = b.render(r.body, v)
+	if v.Method != "" {
+		b.record(v)
+	}
 	b.renderHeaders(r, v, 0)
 	if v.Redirect != nil {
 		v.Redirect.apply(&b.Request)
 	}
 	b.sign(r, v)
+}
+
+// record puts method and path of a line of a log in the place of the request's own.
+func (b *Buffer) record(v Vars) {
+	start := len(b.text)
+	b.text = append(b.text, v.Path...)
+	b.Request.Method, b.Request.Path = v.Method, b.text[start:len(b.text):len(b.text)]
+	if v.Method == http.MethodGet || v.Method == http.MethodHead {
+		b.Request.Body = nil
+	}
 }
 
 // sign signs what was rendered, unless it goes to another target than the one of the login.

@@ -12,6 +12,7 @@ type Tally struct {
 	items    int     // requests and journeys
 	rounds   int64   // of the whole cycle
 	changes  []int64 // by position; the last is behind the cycle
+	others   []int64 // by request: those that are not of the cycle; nil: there are none
 }
 
 // Tally returns an empty one.
@@ -43,6 +44,17 @@ func (t *Tally) AddStrided(start, by, n, times int64) {
 	}
 }
 
+// Requests is how many requests the mix has.
+func (t *Tally) Requests() int { return t.requests }
+
+// AddOf adds n of a request that are not of the cycle.
+func (t *Tally) AddOf(request int, n int64) {
+	if t.others == nil {
+		t.others = make([]int64, t.requests)
+	}
+	t.others[request] += n
+}
+
 // addRange adds n positions, fewer than the cycle has or one, from one on.
 func (t *Tally) addRange(start, n, times int64) {
 	length := int64(len(t.cycle))
@@ -64,6 +76,9 @@ func (t *Tally) Items() []int64 {
 	for at, request := range t.cycle {
 		visits += t.changes[at]
 		counts[request] += visits
+	}
+	for request, n := range t.others {
+		counts[request] += n
 	}
 	return counts
 }

@@ -30,6 +30,10 @@ type Vars struct {
 	// Redirect is followed; nil: the request is sent as it is.
 	Redirect *Redirect
 
+	// Method and Path go instead of those of the request, as they are: they are of a line of a log.
+	// Its body goes with all methods but GET and HEAD. Empty: they are the request's own.
+	Method, Path string
+
 	own    int   // the slot, plus one, of the table of which the user has a row; 0: none
 	ownRow int64 // the number of that row
 }

@@ -40,6 +40,7 @@ func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
 		Waited:            time.Duration(m.GetWaitedNanos()),
 		HeldUp:            time.Duration(m.GetHeldUpNanos()),
 		BurstSpread:       time.Duration(m.GetBurstSpreadNanos()),
+		Replay:            toReplay(m.GetReplay()),
 	}
 	return errors.Join(
 		count("due", m.GetDue()),
@@ -60,6 +61,7 @@ func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
 		span("clock_error_nanos", m.GetClockErrorNanos()),
 		atLeast("start_unix_nanos", m.GetStartUnixNanos(), 0),
 		checkHealth(m.GetHealth()),
+		checkReplay(m.GetReplay()),
 	)
 }
 

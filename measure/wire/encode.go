@@ -40,6 +40,7 @@ func Encode(s *measure.Measurement) (*workerv1.StepMeasurement, error) {
 		HeldUpNanos:       int64(s.HeldUp),
 		BurstSpreadNanos:  int64(s.BurstSpread),
 		Timeline:          fromTimeline(s.Timeline),
+		Replay:            fromReplay(s.Replay),
 	}
 	for i := range s.Requests {
 		m.Requests[i] = fromRequest(&s.Requests[i])

@@ -922,8 +922,10 @@ type Assignment struct {
 	Journeys []*Journey `protobuf:"bytes,30,rep,name=journeys,proto3" json:"journeys,omitempty"`
 	// expose_responses permits messages to quote what the target sent.
 	ExposeResponses bool `protobuf:"varint,41,opt,name=expose_responses,json=exposeResponses,proto3" json:"expose_responses,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// replay is the log of the steps that send one; absent: none does.
+	Replay        *Replay `protobuf:"bytes,110,opt,name=replay,proto3" json:"replay,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Assignment) Reset() {
@@ -1110,6 +1112,186 @@ func (x *Assignment) GetExposeResponses() bool {
 	return false
 }
 
+func (x *Assignment) GetReplay() *Replay {
+	if x != nil {
+		return x.Replay
+	}
+	return nil
+}
+
+// Replay is an access log whose requests are sent. Worker w of W sends the lines that a hash
+// of their number gives to it.
+type Replay struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	File  string                 `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
+	// fields names the fields of a log in JSON, as time=ts,method=verb,path=url; empty: those that
+	// are known.
+	Fields string `protobuf:"bytes,2,opt,name=fields,proto3" json:"fields,omitempty"`
+	// start_unix_nanos is when the window of the log begins; 0: with its first request.
+	StartUnixNanos int64 `protobuf:"varint,3,opt,name=start_unix_nanos,json=startUnixNanos,proto3" json:"start_unix_nanos,omitempty"`
+	// speed_micros is how many millionths of the time of the log pass in the time of the step.
+	SpeedMicros int64 `protobuf:"varint,4,opt,name=speed_micros,json=speedMicros,proto3" json:"speed_micros,omitempty"`
+	// methods are sent.
+	Methods []string `protobuf:"bytes,5,rep,name=methods,proto3" json:"methods,omitempty"`
+	// routes are tried in their order.
+	Routes []*Route `protobuf:"bytes,6,rep,name=routes,proto3" json:"routes,omitempty"`
+	// max_rate_micros is the most requests per 1,000,000 seconds of all workers together; 0: no bound.
+	MaxRateMicros int64 `protobuf:"varint,7,opt,name=max_rate_micros,json=maxRateMicros,proto3" json:"max_rate_micros,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Replay) Reset() {
+	*x = Replay{}
+	mi := &file_worker_v1_session_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Replay) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Replay) ProtoMessage() {}
+
+func (x *Replay) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Replay.ProtoReflect.Descriptor instead.
+func (*Replay) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Replay) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+func (x *Replay) GetFields() string {
+	if x != nil {
+		return x.Fields
+	}
+	return ""
+}
+
+func (x *Replay) GetStartUnixNanos() int64 {
+	if x != nil {
+		return x.StartUnixNanos
+	}
+	return 0
+}
+
+func (x *Replay) GetSpeedMicros() int64 {
+	if x != nil {
+		return x.SpeedMicros
+	}
+	return 0
+}
+
+func (x *Replay) GetMethods() []string {
+	if x != nil {
+		return x.Methods
+	}
+	return nil
+}
+
+func (x *Replay) GetRoutes() []*Route {
+	if x != nil {
+		return x.Routes
+	}
+	return nil
+}
+
+func (x *Replay) GetMaxRateMicros() int64 {
+	if x != nil {
+		return x.MaxRateMicros
+	}
+	return 0
+}
+
+// Route is which request of the assignment some lines are.
+type Route struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// path is a regular expression that is looked for in path and query.
+	Path    string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	Request int32  `protobuf:"varint,2,opt,name=request,proto3" json:"request,omitempty"`
+	// host is that of the lines; empty: any.
+	Host string `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
+	// to goes instead of what path matches, $1 being its first group; empty: nothing does.
+	To            string `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Route) Reset() {
+	*x = Route{}
+	mi := &file_worker_v1_session_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Route) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Route) ProtoMessage() {}
+
+func (x *Route) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Route.ProtoReflect.Descriptor instead.
+func (*Route) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Route) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *Route) GetRequest() int32 {
+	if x != nil {
+		return x.Request
+	}
+	return 0
+}
+
+func (x *Route) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *Route) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
 // Control is a second target, and what differs in what is sent to it. It gets the setup
 // as the first does, and keeps what was captured of it.
 type Control struct {
@@ -1125,7 +1307,7 @@ type Control struct {
 
 func (x *Control) Reset() {
 	*x = Control{}
-	mi := &file_worker_v1_session_proto_msgTypes[7]
+	mi := &file_worker_v1_session_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1137,7 +1319,7 @@ func (x *Control) String() string {
 func (*Control) ProtoMessage() {}
 
 func (x *Control) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[7]
+	mi := &file_worker_v1_session_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1150,7 +1332,7 @@ func (x *Control) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Control.ProtoReflect.Descriptor instead.
 func (*Control) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{7}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Control) GetTarget() *Target {
@@ -1193,7 +1375,7 @@ type Journey struct {
 
 func (x *Journey) Reset() {
 	*x = Journey{}
-	mi := &file_worker_v1_session_proto_msgTypes[8]
+	mi := &file_worker_v1_session_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1205,7 +1387,7 @@ func (x *Journey) String() string {
 func (*Journey) ProtoMessage() {}
 
 func (x *Journey) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[8]
+	mi := &file_worker_v1_session_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1218,7 +1400,7 @@ func (x *Journey) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Journey.ProtoReflect.Descriptor instead.
 func (*Journey) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{8}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Journey) GetName() string {
@@ -1282,7 +1464,7 @@ type JourneyStep struct {
 
 func (x *JourneyStep) Reset() {
 	*x = JourneyStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[9]
+	mi := &file_worker_v1_session_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1294,7 +1476,7 @@ func (x *JourneyStep) String() string {
 func (*JourneyStep) ProtoMessage() {}
 
 func (x *JourneyStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[9]
+	mi := &file_worker_v1_session_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1307,7 +1489,7 @@ func (x *JourneyStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JourneyStep.ProtoReflect.Descriptor instead.
 func (*JourneyStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{9}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *JourneyStep) GetRequest() int32 {
@@ -1391,7 +1573,7 @@ type Capture struct {
 
 func (x *Capture) Reset() {
 	*x = Capture{}
-	mi := &file_worker_v1_session_proto_msgTypes[10]
+	mi := &file_worker_v1_session_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1403,7 +1585,7 @@ func (x *Capture) String() string {
 func (*Capture) ProtoMessage() {}
 
 func (x *Capture) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[10]
+	mi := &file_worker_v1_session_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1416,7 +1598,7 @@ func (x *Capture) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capture.ProtoReflect.Descriptor instead.
 func (*Capture) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{10}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Capture) GetName() string {
@@ -1471,7 +1653,7 @@ type AddSteps struct {
 
 func (x *AddSteps) Reset() {
 	*x = AddSteps{}
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1483,7 +1665,7 @@ func (x *AddSteps) String() string {
 func (*AddSteps) ProtoMessage() {}
 
 func (x *AddSteps) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1496,7 +1678,7 @@ func (x *AddSteps) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddSteps.ProtoReflect.Descriptor instead.
 func (*AddSteps) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *AddSteps) GetSteps() []*Step {
@@ -1521,7 +1703,7 @@ type Redirect struct {
 
 func (x *Redirect) Reset() {
 	*x = Redirect{}
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1533,7 +1715,7 @@ func (x *Redirect) String() string {
 func (*Redirect) ProtoMessage() {}
 
 func (x *Redirect) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1546,7 +1728,7 @@ func (x *Redirect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Redirect.ProtoReflect.Descriptor instead.
 func (*Redirect) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Redirect) GetTarget() *Destinations {
@@ -1583,7 +1765,7 @@ type Destinations struct {
 
 func (x *Destinations) Reset() {
 	*x = Destinations{}
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1595,7 +1777,7 @@ func (x *Destinations) String() string {
 func (*Destinations) ProtoMessage() {}
 
 func (x *Destinations) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1608,7 +1790,7 @@ func (x *Destinations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Destinations.ProtoReflect.Descriptor instead.
 func (*Destinations) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Destinations) GetAllowed() []*Destination {
@@ -1641,7 +1823,7 @@ type Destination struct {
 
 func (x *Destination) Reset() {
 	*x = Destination{}
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1653,7 +1835,7 @@ func (x *Destination) String() string {
 func (*Destination) ProtoMessage() {}
 
 func (x *Destination) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1666,7 +1848,7 @@ func (x *Destination) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Destination.ProtoReflect.Descriptor instead.
 func (*Destination) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Destination) GetRange() string {
@@ -1703,7 +1885,7 @@ type Audit struct {
 
 func (x *Audit) Reset() {
 	*x = Audit{}
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1715,7 +1897,7 @@ func (x *Audit) String() string {
 func (*Audit) ProtoMessage() {}
 
 func (x *Audit) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1728,7 +1910,7 @@ func (x *Audit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Audit.ProtoReflect.Descriptor instead.
 func (*Audit) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Audit) GetRead() *Request {
@@ -1790,7 +1972,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1802,7 +1984,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1815,7 +1997,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Target) GetUrl() string {
@@ -1942,7 +2124,7 @@ type TLS struct {
 
 func (x *TLS) Reset() {
 	*x = TLS{}
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1954,7 +2136,7 @@ func (x *TLS) String() string {
 func (*TLS) ProtoMessage() {}
 
 func (x *TLS) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1967,7 +2149,7 @@ func (x *TLS) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TLS.ProtoReflect.Descriptor instead.
 func (*TLS) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TLS) GetCaFile() string {
@@ -2056,7 +2238,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2068,7 +2250,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2081,7 +2263,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Request) GetName() string {
@@ -2240,7 +2422,7 @@ type FormField struct {
 
 func (x *FormField) Reset() {
 	*x = FormField{}
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2252,7 +2434,7 @@ func (x *FormField) String() string {
 func (*FormField) ProtoMessage() {}
 
 func (x *FormField) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2265,7 +2447,7 @@ func (x *FormField) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormField.ProtoReflect.Descriptor instead.
 func (*FormField) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *FormField) GetName() string {
@@ -2321,7 +2503,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2333,7 +2515,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2346,7 +2528,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Call) GetMethod() string {
@@ -2390,7 +2572,7 @@ type ExpectedValue struct {
 
 func (x *ExpectedValue) Reset() {
 	*x = ExpectedValue{}
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2402,7 +2584,7 @@ func (x *ExpectedValue) String() string {
 func (*ExpectedValue) ProtoMessage() {}
 
 func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2415,7 +2597,7 @@ func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedValue.ProtoReflect.Descriptor instead.
 func (*ExpectedValue) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ExpectedValue) GetPath() string {
@@ -2448,7 +2630,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2460,7 +2642,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2473,7 +2655,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Header) GetName() string {
@@ -2521,7 +2703,7 @@ type Login struct {
 
 func (x *Login) Reset() {
 	*x = Login{}
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2533,7 +2715,7 @@ func (x *Login) String() string {
 func (*Login) ProtoMessage() {}
 
 func (x *Login) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2546,7 +2728,7 @@ func (x *Login) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Login.ProtoReflect.Descriptor instead.
 func (*Login) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Login) GetName() string {
@@ -2606,7 +2788,7 @@ type AWS struct {
 
 func (x *AWS) Reset() {
 	*x = AWS{}
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2618,7 +2800,7 @@ func (x *AWS) String() string {
 func (*AWS) ProtoMessage() {}
 
 func (x *AWS) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2631,7 +2813,7 @@ func (x *AWS) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AWS.ProtoReflect.Descriptor instead.
 func (*AWS) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *AWS) GetAccessKeyIdFile() string {
@@ -2688,7 +2870,7 @@ type OAuth2 struct {
 
 func (x *OAuth2) Reset() {
 	*x = OAuth2{}
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2700,7 +2882,7 @@ func (x *OAuth2) String() string {
 func (*OAuth2) ProtoMessage() {}
 
 func (x *OAuth2) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2713,7 +2895,7 @@ func (x *OAuth2) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OAuth2.ProtoReflect.Descriptor instead.
 func (*OAuth2) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *OAuth2) GetTarget() int32 {
@@ -2779,7 +2961,7 @@ type Data struct {
 
 func (x *Data) Reset() {
 	*x = Data{}
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2791,7 +2973,7 @@ func (x *Data) String() string {
 func (*Data) ProtoMessage() {}
 
 func (x *Data) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2804,7 +2986,7 @@ func (x *Data) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Data.ProtoReflect.Descriptor instead.
 func (*Data) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Data) GetName() string {
@@ -2846,7 +3028,7 @@ type Setup struct {
 
 func (x *Setup) Reset() {
 	*x = Setup{}
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2858,7 +3040,7 @@ func (x *Setup) String() string {
 func (*Setup) ProtoMessage() {}
 
 func (x *Setup) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2871,7 +3053,7 @@ func (x *Setup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setup.ProtoReflect.Descriptor instead.
 func (*Setup) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Setup) GetFill() *Fill {
@@ -2905,7 +3087,7 @@ type Fill struct {
 
 func (x *Fill) Reset() {
 	*x = Fill{}
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2917,7 +3099,7 @@ func (x *Fill) String() string {
 func (*Fill) ProtoMessage() {}
 
 func (x *Fill) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2930,7 +3112,7 @@ func (x *Fill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fill.ProtoReflect.Descriptor instead.
 func (*Fill) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Fill) GetRequest() int32 {
@@ -2973,7 +3155,7 @@ type WarmUp struct {
 
 func (x *WarmUp) Reset() {
 	*x = WarmUp{}
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2985,7 +3167,7 @@ func (x *WarmUp) String() string {
 func (*WarmUp) ProtoMessage() {}
 
 func (x *WarmUp) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2998,7 +3180,7 @@ func (x *WarmUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WarmUp.ProtoReflect.Descriptor instead.
 func (*WarmUp) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *WarmUp) GetRequest() int32 {
@@ -3025,7 +3207,7 @@ type Step struct {
 	Index int32  `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	Share *Share `protobuf:"bytes,2,opt,name=share,proto3" json:"share,omitempty"`
 	// total is the number of users, or of hits after the warm-up, over all workers;
-	// 0 for Poisson arrivals.
+	// 0 for Poisson arrivals and of a log.
 	Total int64 `protobuf:"varint,3,opt,name=total,proto3" json:"total,omitempty"`
 	// Types that are valid to be assigned to Load:
 	//
@@ -3034,6 +3216,7 @@ type Step struct {
 	//	*Step_Burst
 	//	*Step_Arrivals
 	//	*Step_RampedUsers
+	//	*Step_Recorded
 	Load isStep_Load `protobuf_oneof:"load"`
 	// warm_up_nanos is how long, from the start instant, load is sent that does
 	// not count; the step's duration begins after it. A ramp's warm-up has the rate
@@ -3050,7 +3233,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3062,7 +3245,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3075,7 +3258,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Step) GetIndex() int32 {
@@ -3151,6 +3334,15 @@ func (x *Step) GetRampedUsers() *RampedUsers {
 	return nil
 }
 
+func (x *Step) GetRecorded() *Recorded {
+	if x != nil {
+		if x, ok := x.Load.(*Step_Recorded); ok {
+			return x.Recorded
+		}
+	}
+	return nil
+}
+
 func (x *Step) GetWarmUpNanos() int64 {
 	if x != nil {
 		return x.WarmUpNanos
@@ -3196,6 +3388,10 @@ type Step_RampedUsers struct {
 	RampedUsers *RampedUsers `protobuf:"bytes,32,opt,name=ramped_users,json=rampedUsers,proto3,oneof"`
 }
 
+type Step_Recorded struct {
+	Recorded *Recorded `protobuf:"bytes,110,opt,name=recorded,proto3,oneof"`
+}
+
 func (*Step_PacedUsers) isStep_Load() {}
 
 func (*Step_ClosedUsers) isStep_Load() {}
@@ -3205,6 +3401,8 @@ func (*Step_Burst) isStep_Load() {}
 func (*Step_Arrivals) isStep_Load() {}
 
 func (*Step_RampedUsers) isStep_Load() {}
+
+func (*Step_Recorded) isStep_Load() {}
 
 type Share struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -3217,7 +3415,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3229,7 +3427,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3242,7 +3440,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Share) GetFirst() int64 {
@@ -3279,7 +3477,7 @@ type PacedUsers struct {
 
 func (x *PacedUsers) Reset() {
 	*x = PacedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3291,7 +3489,7 @@ func (x *PacedUsers) String() string {
 func (*PacedUsers) ProtoMessage() {}
 
 func (x *PacedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3304,7 +3502,7 @@ func (x *PacedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PacedUsers.ProtoReflect.Descriptor instead.
 func (*PacedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *PacedUsers) GetTotalRateMicros() int64 {
@@ -3334,7 +3532,7 @@ type ClosedUsers struct {
 
 func (x *ClosedUsers) Reset() {
 	*x = ClosedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3346,7 +3544,7 @@ func (x *ClosedUsers) String() string {
 func (*ClosedUsers) ProtoMessage() {}
 
 func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3359,7 +3557,7 @@ func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClosedUsers.ProtoReflect.Descriptor instead.
 func (*ClosedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ClosedUsers) GetDurationNanos() int64 {
@@ -3395,7 +3593,7 @@ type RampedUsers struct {
 
 func (x *RampedUsers) Reset() {
 	*x = RampedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3407,7 +3605,7 @@ func (x *RampedUsers) String() string {
 func (*RampedUsers) ProtoMessage() {}
 
 func (x *RampedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3420,7 +3618,7 @@ func (x *RampedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RampedUsers.ProtoReflect.Descriptor instead.
 func (*RampedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *RampedUsers) GetFrom() int64 {
@@ -3470,7 +3668,7 @@ type Think struct {
 
 func (x *Think) Reset() {
 	*x = Think{}
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3482,7 +3680,7 @@ func (x *Think) String() string {
 func (*Think) ProtoMessage() {}
 
 func (x *Think) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3495,7 +3693,7 @@ func (x *Think) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Think.ProtoReflect.Descriptor instead.
 func (*Think) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Think) GetShortestNanos() int64 {
@@ -3526,7 +3724,7 @@ type Burst struct {
 
 func (x *Burst) Reset() {
 	*x = Burst{}
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3538,7 +3736,7 @@ func (x *Burst) String() string {
 func (*Burst) ProtoMessage() {}
 
 func (x *Burst) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3551,7 +3749,7 @@ func (x *Burst) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Burst.ProtoReflect.Descriptor instead.
 func (*Burst) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Burst) GetRequestsPerUser() int32 {
@@ -3595,7 +3793,7 @@ type Arrivals struct {
 
 func (x *Arrivals) Reset() {
 	*x = Arrivals{}
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3607,7 +3805,7 @@ func (x *Arrivals) String() string {
 func (*Arrivals) ProtoMessage() {}
 
 func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3620,7 +3818,7 @@ func (x *Arrivals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
 func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Arrivals) GetTotalRateMicros() int64 {
@@ -3651,6 +3849,52 @@ func (x *Arrivals) GetPoisson() bool {
 	return false
 }
 
+// Recorded: the requests of Assignment.replay at their times, whether or not earlier ones were
+// answered.
+type Recorded struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	DurationNanos int64                  `protobuf:"varint,1,opt,name=duration_nanos,json=durationNanos,proto3" json:"duration_nanos,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Recorded) Reset() {
+	*x = Recorded{}
+	mi := &file_worker_v1_session_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Recorded) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Recorded) ProtoMessage() {}
+
+func (x *Recorded) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Recorded.ProtoReflect.Descriptor instead.
+func (*Recorded) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *Recorded) GetDurationNanos() int64 {
+	if x != nil {
+		return x.DurationNanos
+	}
+	return 0
+}
+
 // StartStep says when a step begins.
 type StartStep struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3663,7 +3907,7 @@ type StartStep struct {
 
 func (x *StartStep) Reset() {
 	*x = StartStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3675,7 +3919,7 @@ func (x *StartStep) String() string {
 func (*StartStep) ProtoMessage() {}
 
 func (x *StartStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3688,7 +3932,7 @@ func (x *StartStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartStep.ProtoReflect.Descriptor instead.
 func (*StartStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *StartStep) GetStep() int32 {
@@ -3716,7 +3960,7 @@ type StopStep struct {
 
 func (x *StopStep) Reset() {
 	*x = StopStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3728,7 +3972,7 @@ func (x *StopStep) String() string {
 func (*StopStep) ProtoMessage() {}
 
 func (x *StopStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3741,7 +3985,7 @@ func (x *StopStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopStep.ProtoReflect.Descriptor instead.
 func (*StopStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *StopStep) GetStep() int32 {
@@ -3762,7 +4006,7 @@ type Acknowledge struct {
 
 func (x *Acknowledge) Reset() {
 	*x = Acknowledge{}
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3774,7 +4018,7 @@ func (x *Acknowledge) String() string {
 func (*Acknowledge) ProtoMessage() {}
 
 func (x *Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3787,7 +4031,7 @@ func (x *Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Acknowledge.ProtoReflect.Descriptor instead.
 func (*Acknowledge) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Acknowledge) GetBefore() int32 {
@@ -3810,7 +4054,7 @@ type ReadAudits struct {
 
 func (x *ReadAudits) Reset() {
 	*x = ReadAudits{}
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3822,7 +4066,7 @@ func (x *ReadAudits) String() string {
 func (*ReadAudits) ProtoMessage() {}
 
 func (x *ReadAudits) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3835,7 +4079,7 @@ func (x *ReadAudits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadAudits.ProtoReflect.Descriptor instead.
 func (*ReadAudits) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ReadAudits) GetRound() int32 {
@@ -3857,7 +4101,7 @@ type AuditReadings struct {
 
 func (x *AuditReadings) Reset() {
 	*x = AuditReadings{}
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3869,7 +4113,7 @@ func (x *AuditReadings) String() string {
 func (*AuditReadings) ProtoMessage() {}
 
 func (x *AuditReadings) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3882,7 +4126,7 @@ func (x *AuditReadings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReadings.ProtoReflect.Descriptor instead.
 func (*AuditReadings) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *AuditReadings) GetRound() int32 {
@@ -3915,7 +4159,7 @@ type AuditReading struct {
 
 func (x *AuditReading) Reset() {
 	*x = AuditReading{}
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3927,7 +4171,7 @@ func (x *AuditReading) String() string {
 func (*AuditReading) ProtoMessage() {}
 
 func (x *AuditReading) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3940,7 +4184,7 @@ func (x *AuditReading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReading.ProtoReflect.Descriptor instead.
 func (*AuditReading) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *AuditReading) GetRead() bool {
@@ -3980,7 +4224,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3992,7 +4236,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4005,7 +4249,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
 }
 
 // Snapshot is all that a worker measured in a step so far: it replaces the
@@ -4028,7 +4272,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4040,7 +4284,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4053,7 +4297,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Snapshot) GetStep() int32 {
@@ -4148,14 +4392,16 @@ type StepMeasurement struct {
 	// were sent.
 	BurstSpreadNanos int64 `protobuf:"varint,66,opt,name=burst_spread_nanos,json=burstSpreadNanos,proto3" json:"burst_spread_nanos,omitempty"`
 	// timeline is of a final measurement only; absent: the worker has none.
-	Timeline      *Timeline `protobuf:"bytes,67,opt,name=timeline,proto3" json:"timeline,omitempty"`
+	Timeline *Timeline `protobuf:"bytes,67,opt,name=timeline,proto3" json:"timeline,omitempty"`
+	// replay is what became of the worker's lines of a log; absent: the step sends none.
+	Replay        *ReplayLines `protobuf:"bytes,110,opt,name=replay,proto3" json:"replay,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StepMeasurement) Reset() {
 	*x = StepMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4167,7 +4413,7 @@ func (x *StepMeasurement) String() string {
 func (*StepMeasurement) ProtoMessage() {}
 
 func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4180,7 +4426,7 @@ func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepMeasurement.ProtoReflect.Descriptor instead.
 func (*StepMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *StepMeasurement) GetRequests() []*RequestMeasurement {
@@ -4386,6 +4632,107 @@ func (x *StepMeasurement) GetTimeline() *Timeline {
 	return nil
 }
 
+func (x *StepMeasurement) GetReplay() *ReplayLines {
+	if x != nil {
+		return x.Replay
+	}
+	return nil
+}
+
+// ReplayLines are lines of a log that were read. Those that are counted nowhere else are due.
+type ReplayLines struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Lines         int64                  `protobuf:"varint,1,opt,name=lines,proto3" json:"lines,omitempty"`
+	NotParsed     int64                  `protobuf:"varint,2,opt,name=not_parsed,json=notParsed,proto3" json:"not_parsed,omitempty"`
+	OtherMethods  int64                  `protobuf:"varint,3,opt,name=other_methods,json=otherMethods,proto3" json:"other_methods,omitempty"`
+	NotRouted     int64                  `protobuf:"varint,4,opt,name=not_routed,json=notRouted,proto3" json:"not_routed,omitempty"`
+	OutOfOrder    int64                  `protobuf:"varint,5,opt,name=out_of_order,json=outOfOrder,proto3" json:"out_of_order,omitempty"`
+	OutsideWindow int64                  `protobuf:"varint,6,opt,name=outside_window,json=outsideWindow,proto3" json:"outside_window,omitempty"`
+	// mistake says why the first of not_parsed is no request.
+	Mistake       string `protobuf:"bytes,7,opt,name=mistake,proto3" json:"mistake,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReplayLines) Reset() {
+	*x = ReplayLines{}
+	mi := &file_worker_v1_session_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReplayLines) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReplayLines) ProtoMessage() {}
+
+func (x *ReplayLines) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReplayLines.ProtoReflect.Descriptor instead.
+func (*ReplayLines) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *ReplayLines) GetLines() int64 {
+	if x != nil {
+		return x.Lines
+	}
+	return 0
+}
+
+func (x *ReplayLines) GetNotParsed() int64 {
+	if x != nil {
+		return x.NotParsed
+	}
+	return 0
+}
+
+func (x *ReplayLines) GetOtherMethods() int64 {
+	if x != nil {
+		return x.OtherMethods
+	}
+	return 0
+}
+
+func (x *ReplayLines) GetNotRouted() int64 {
+	if x != nil {
+		return x.NotRouted
+	}
+	return 0
+}
+
+func (x *ReplayLines) GetOutOfOrder() int64 {
+	if x != nil {
+		return x.OutOfOrder
+	}
+	return 0
+}
+
+func (x *ReplayLines) GetOutsideWindow() int64 {
+	if x != nil {
+		return x.OutsideWindow
+	}
+	return 0
+}
+
+func (x *ReplayLines) GetMistake() string {
+	if x != nil {
+		return x.Mistake
+	}
+	return ""
+}
+
 // Timeline is what was outstanding and answered in the course of a step, whose duration, or
 // the limit of a burst, is divided into 200 equal slots.
 type Timeline struct {
@@ -4403,7 +4750,7 @@ type Timeline struct {
 
 func (x *Timeline) Reset() {
 	*x = Timeline{}
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4415,7 +4762,7 @@ func (x *Timeline) String() string {
 func (*Timeline) ProtoMessage() {}
 
 func (x *Timeline) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4428,7 +4775,7 @@ func (x *Timeline) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timeline.ProtoReflect.Descriptor instead.
 func (*Timeline) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Timeline) GetOutstanding() []byte {
@@ -4483,7 +4830,7 @@ type JourneyMeasurement struct {
 
 func (x *JourneyMeasurement) Reset() {
 	*x = JourneyMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4495,7 +4842,7 @@ func (x *JourneyMeasurement) String() string {
 func (*JourneyMeasurement) ProtoMessage() {}
 
 func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4508,7 +4855,7 @@ func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JourneyMeasurement.ProtoReflect.Descriptor instead.
 func (*JourneyMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *JourneyMeasurement) GetStarted() int64 {
@@ -4616,7 +4963,7 @@ type Series struct {
 
 func (x *Series) Reset() {
 	*x = Series{}
-	mi := &file_worker_v1_session_proto_msgTypes[49]
+	mi := &file_worker_v1_session_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4628,7 +4975,7 @@ func (x *Series) String() string {
 func (*Series) ProtoMessage() {}
 
 func (x *Series) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[49]
+	mi := &file_worker_v1_session_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4641,7 +4988,7 @@ func (x *Series) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Series.ProtoReflect.Descriptor instead.
 func (*Series) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{49}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Series) GetPoints() [][]byte {
@@ -4688,7 +5035,7 @@ type GeneratorHealth struct {
 
 func (x *GeneratorHealth) Reset() {
 	*x = GeneratorHealth{}
-	mi := &file_worker_v1_session_proto_msgTypes[50]
+	mi := &file_worker_v1_session_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4700,7 +5047,7 @@ func (x *GeneratorHealth) String() string {
 func (*GeneratorHealth) ProtoMessage() {}
 
 func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[50]
+	mi := &file_worker_v1_session_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4713,7 +5060,7 @@ func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GeneratorHealth.ProtoReflect.Descriptor instead.
 func (*GeneratorHealth) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{50}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *GeneratorHealth) GetCpuThrottledNanos() int64 {
@@ -4822,7 +5169,7 @@ type RequestMeasurement struct {
 
 func (x *RequestMeasurement) Reset() {
 	*x = RequestMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[51]
+	mi := &file_worker_v1_session_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4834,7 +5181,7 @@ func (x *RequestMeasurement) String() string {
 func (*RequestMeasurement) ProtoMessage() {}
 
 func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[51]
+	mi := &file_worker_v1_session_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4847,7 +5194,7 @@ func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestMeasurement.ProtoReflect.Descriptor instead.
 func (*RequestMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{51}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *RequestMeasurement) GetSent() int64 {
@@ -5040,7 +5387,7 @@ type Traces struct {
 
 func (x *Traces) Reset() {
 	*x = Traces{}
-	mi := &file_worker_v1_session_proto_msgTypes[52]
+	mi := &file_worker_v1_session_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5052,7 +5399,7 @@ func (x *Traces) String() string {
 func (*Traces) ProtoMessage() {}
 
 func (x *Traces) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[52]
+	mi := &file_worker_v1_session_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5065,7 +5412,7 @@ func (x *Traces) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Traces.ProtoReflect.Descriptor instead.
 func (*Traces) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{52}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Traces) GetIds() []byte {
@@ -5126,7 +5473,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[53]
+	mi := &file_worker_v1_session_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5138,7 +5485,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[53]
+	mi := &file_worker_v1_session_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5151,7 +5498,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{53}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Histogram) GetCounts() []byte {
@@ -5195,7 +5542,7 @@ type Clients struct {
 
 func (x *Clients) Reset() {
 	*x = Clients{}
-	mi := &file_worker_v1_session_proto_msgTypes[54]
+	mi := &file_worker_v1_session_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5207,7 +5554,7 @@ func (x *Clients) String() string {
 func (*Clients) ProtoMessage() {}
 
 func (x *Clients) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[54]
+	mi := &file_worker_v1_session_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5220,7 +5567,7 @@ func (x *Clients) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clients.ProtoReflect.Descriptor instead.
 func (*Clients) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{54}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Clients) GetNames() []string {
@@ -5303,7 +5650,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[55]
+	mi := &file_worker_v1_session_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5315,7 +5662,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[55]
+	mi := &file_worker_v1_session_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5328,7 +5675,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{55}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -5394,7 +5741,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\x12\x18\n" +
 	"\atargets\x18\x1f \x01(\x05R\atargets\x12 \n" +
 	"\vdescriptors\x18< \x01(\tR\vdescriptors\x12/\n" +
-	"\x13control_descriptors\x18= \x01(\tR\x12controlDescriptors\"\xc5\a\n" +
+	"\x13control_descriptors\x18= \x01(\tR\x12controlDescriptors\"\xf9\a\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -5420,7 +5767,21 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06logins\x18P \x03(\v2\x19.loadtest.worker.v1.LoginR\x06logins\x125\n" +
 	"\acontrol\x18\x1f \x01(\v2\x1b.loadtest.worker.v1.ControlR\acontrol\x127\n" +
 	"\bjourneys\x18\x1e \x03(\v2\x1b.loadtest.worker.v1.JourneyR\bjourneys\x12)\n" +
-	"\x10expose_responses\x18) \x01(\bR\x0fexposeResponses\"\xb1\x01\n" +
+	"\x10expose_responses\x18) \x01(\bR\x0fexposeResponses\x122\n" +
+	"\x06replay\x18n \x01(\v2\x1a.loadtest.worker.v1.ReplayR\x06replay\"\xf6\x01\n" +
+	"\x06Replay\x12\x12\n" +
+	"\x04file\x18\x01 \x01(\tR\x04file\x12\x16\n" +
+	"\x06fields\x18\x02 \x01(\tR\x06fields\x12(\n" +
+	"\x10start_unix_nanos\x18\x03 \x01(\x03R\x0estartUnixNanos\x12!\n" +
+	"\fspeed_micros\x18\x04 \x01(\x03R\vspeedMicros\x12\x18\n" +
+	"\amethods\x18\x05 \x03(\tR\amethods\x121\n" +
+	"\x06routes\x18\x06 \x03(\v2\x19.loadtest.worker.v1.RouteR\x06routes\x12&\n" +
+	"\x0fmax_rate_micros\x18\a \x01(\x03R\rmaxRateMicros\"Y\n" +
+	"\x05Route\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n" +
+	"\arequest\x18\x02 \x01(\x05R\arequest\x12\x12\n" +
+	"\x04host\x18\x03 \x01(\tR\x04host\x12\x0e\n" +
+	"\x02to\x18\x04 \x01(\tR\x02to\"\xb1\x01\n" +
 	"\aControl\x122\n" +
 	"\x06target\x18\x01 \x01(\v2\x1a.loadtest.worker.v1.TargetR\x06target\x127\n" +
 	"\brequests\x18\x02 \x03(\v2\x1b.loadtest.worker.v1.RequestR\brequests\x129\n" +
@@ -5577,7 +5938,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"I\n" +
 	"\x06WarmUp\x12\x18\n" +
 	"\arequest\x18\x01 \x01(\x05R\arequest\x12%\n" +
-	"\x0eduration_nanos\x18\x02 \x01(\x03R\rdurationNanos\"\x95\x04\n" +
+	"\x0eduration_nanos\x18\x02 \x01(\x03R\rdurationNanos\"\xd1\x04\n" +
 	"\x04Step\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12/\n" +
 	"\x05share\x18\x02 \x01(\v2\x19.loadtest.worker.v1.ShareR\x05share\x12\x14\n" +
@@ -5587,7 +5948,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\fclosed_users\x18\x05 \x01(\v2\x1f.loadtest.worker.v1.ClosedUsersH\x00R\vclosedUsers\x121\n" +
 	"\x05burst\x18\x06 \x01(\v2\x19.loadtest.worker.v1.BurstH\x00R\x05burst\x12:\n" +
 	"\barrivals\x18\a \x01(\v2\x1c.loadtest.worker.v1.ArrivalsH\x00R\barrivals\x12D\n" +
-	"\framped_users\x18  \x01(\v2\x1f.loadtest.worker.v1.RampedUsersH\x00R\vrampedUsers\x12\"\n" +
+	"\framped_users\x18  \x01(\v2\x1f.loadtest.worker.v1.RampedUsersH\x00R\vrampedUsers\x12:\n" +
+	"\brecorded\x18n \x01(\v2\x1c.loadtest.worker.v1.RecordedH\x00R\brecorded\x12\"\n" +
 	"\rwarm_up_nanos\x18\b \x01(\x03R\vwarmUpNanos\x12'\n" +
 	"\x0fremaining_nanos\x18\t \x01(\x03R\x0eremainingNanos\x12\x1d\n" +
 	"\n" +
@@ -5622,7 +5984,9 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x11total_rate_micros\x18\x01 \x01(\x03R\x0ftotalRateMicros\x12%\n" +
 	"\x0eduration_nanos\x18\x02 \x01(\x03R\rdurationNanos\x12&\n" +
 	"\x0fend_rate_micros\x18\x03 \x01(\x03R\rendRateMicros\x12\x18\n" +
-	"\apoisson\x18\x04 \x01(\bR\apoisson\"I\n" +
+	"\apoisson\x18\x04 \x01(\bR\apoisson\"1\n" +
+	"\bRecorded\x12%\n" +
+	"\x0eduration_nanos\x18\x01 \x01(\x03R\rdurationNanos\"I\n" +
 	"\tStartStep\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\x05R\x04step\x12(\n" +
 	"\x10start_unix_nanos\x18\x02 \x01(\x03R\x0estartUnixNanos\"\x1e\n" +
@@ -5647,7 +6011,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
 	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\x12\x10\n" +
-	"\x03cut\x18\x05 \x01(\bR\x03cut\"\x9b\n" +
+	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xd4\n" +
 	"\n" +
 	"\x0fStepMeasurement\x12B\n" +
 	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x16\n" +
@@ -5681,7 +6045,19 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\fwaited_nanos\x18@ \x01(\x03R\vwaitedNanos\x12\"\n" +
 	"\rheld_up_nanos\x18A \x01(\x03R\vheldUpNanos\x12,\n" +
 	"\x12burst_spread_nanos\x18B \x01(\x03R\x10burstSpreadNanos\x128\n" +
-	"\btimeline\x18C \x01(\v2\x1c.loadtest.worker.v1.TimelineR\btimelineJ\x04\b\v\x10\f\"`\n" +
+	"\btimeline\x18C \x01(\v2\x1c.loadtest.worker.v1.TimelineR\btimeline\x127\n" +
+	"\x06replay\x18n \x01(\v2\x1f.loadtest.worker.v1.ReplayLinesR\x06replayJ\x04\b\v\x10\f\"\xe9\x01\n" +
+	"\vReplayLines\x12\x14\n" +
+	"\x05lines\x18\x01 \x01(\x03R\x05lines\x12\x1d\n" +
+	"\n" +
+	"not_parsed\x18\x02 \x01(\x03R\tnotParsed\x12#\n" +
+	"\rother_methods\x18\x03 \x01(\x03R\fotherMethods\x12\x1d\n" +
+	"\n" +
+	"not_routed\x18\x04 \x01(\x03R\tnotRouted\x12 \n" +
+	"\fout_of_order\x18\x05 \x01(\x03R\n" +
+	"outOfOrder\x12%\n" +
+	"\x0eoutside_window\x18\x06 \x01(\x03R\routsideWindow\x12\x18\n" +
+	"\amistake\x18\a \x01(\tR\amistake\"`\n" +
 	"\bTimeline\x12 \n" +
 	"\voutstanding\x18\x01 \x01(\fR\voutstanding\x12\x1a\n" +
 	"\banswered\x18\x02 \x01(\fR\banswered\x12\x16\n" +
@@ -5805,7 +6181,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Driver)(0),                // 0: loadtest.worker.v1.Driver
 	(Protocol)(0),              // 1: loadtest.worker.v1.Protocol
@@ -5819,157 +6195,165 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*ClockReply)(nil),         // 9: loadtest.worker.v1.ClockReply
 	(*Readiness)(nil),          // 10: loadtest.worker.v1.Readiness
 	(*Assignment)(nil),         // 11: loadtest.worker.v1.Assignment
-	(*Control)(nil),            // 12: loadtest.worker.v1.Control
-	(*Journey)(nil),            // 13: loadtest.worker.v1.Journey
-	(*JourneyStep)(nil),        // 14: loadtest.worker.v1.JourneyStep
-	(*Capture)(nil),            // 15: loadtest.worker.v1.Capture
-	(*AddSteps)(nil),           // 16: loadtest.worker.v1.AddSteps
-	(*Redirect)(nil),           // 17: loadtest.worker.v1.Redirect
-	(*Destinations)(nil),       // 18: loadtest.worker.v1.Destinations
-	(*Destination)(nil),        // 19: loadtest.worker.v1.Destination
-	(*Audit)(nil),              // 20: loadtest.worker.v1.Audit
-	(*Target)(nil),             // 21: loadtest.worker.v1.Target
-	(*TLS)(nil),                // 22: loadtest.worker.v1.TLS
-	(*Request)(nil),            // 23: loadtest.worker.v1.Request
-	(*FormField)(nil),          // 24: loadtest.worker.v1.FormField
-	(*Call)(nil),               // 25: loadtest.worker.v1.Call
-	(*ExpectedValue)(nil),      // 26: loadtest.worker.v1.ExpectedValue
-	(*Header)(nil),             // 27: loadtest.worker.v1.Header
-	(*Login)(nil),              // 28: loadtest.worker.v1.Login
-	(*AWS)(nil),                // 29: loadtest.worker.v1.AWS
-	(*OAuth2)(nil),             // 30: loadtest.worker.v1.OAuth2
-	(*Data)(nil),               // 31: loadtest.worker.v1.Data
-	(*Setup)(nil),              // 32: loadtest.worker.v1.Setup
-	(*Fill)(nil),               // 33: loadtest.worker.v1.Fill
-	(*WarmUp)(nil),             // 34: loadtest.worker.v1.WarmUp
-	(*Step)(nil),               // 35: loadtest.worker.v1.Step
-	(*Share)(nil),              // 36: loadtest.worker.v1.Share
-	(*PacedUsers)(nil),         // 37: loadtest.worker.v1.PacedUsers
-	(*ClosedUsers)(nil),        // 38: loadtest.worker.v1.ClosedUsers
-	(*RampedUsers)(nil),        // 39: loadtest.worker.v1.RampedUsers
-	(*Think)(nil),              // 40: loadtest.worker.v1.Think
-	(*Burst)(nil),              // 41: loadtest.worker.v1.Burst
-	(*Arrivals)(nil),           // 42: loadtest.worker.v1.Arrivals
-	(*StartStep)(nil),          // 43: loadtest.worker.v1.StartStep
-	(*StopStep)(nil),           // 44: loadtest.worker.v1.StopStep
-	(*Acknowledge)(nil),        // 45: loadtest.worker.v1.Acknowledge
-	(*ReadAudits)(nil),         // 46: loadtest.worker.v1.ReadAudits
-	(*AuditReadings)(nil),      // 47: loadtest.worker.v1.AuditReadings
-	(*AuditReading)(nil),       // 48: loadtest.worker.v1.AuditReading
-	(*Finish)(nil),             // 49: loadtest.worker.v1.Finish
-	(*Snapshot)(nil),           // 50: loadtest.worker.v1.Snapshot
-	(*StepMeasurement)(nil),    // 51: loadtest.worker.v1.StepMeasurement
-	(*Timeline)(nil),           // 52: loadtest.worker.v1.Timeline
-	(*JourneyMeasurement)(nil), // 53: loadtest.worker.v1.JourneyMeasurement
-	(*Series)(nil),             // 54: loadtest.worker.v1.Series
-	(*GeneratorHealth)(nil),    // 55: loadtest.worker.v1.GeneratorHealth
-	(*RequestMeasurement)(nil), // 56: loadtest.worker.v1.RequestMeasurement
-	(*Traces)(nil),             // 57: loadtest.worker.v1.Traces
-	(*Histogram)(nil),          // 58: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 59: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 60: loadtest.worker.v1.ErrorSample
-	nil,                        // 61: loadtest.worker.v1.JourneyStep.CaptureEntry
-	nil,                        // 62: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 63: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(*Replay)(nil),             // 12: loadtest.worker.v1.Replay
+	(*Route)(nil),              // 13: loadtest.worker.v1.Route
+	(*Control)(nil),            // 14: loadtest.worker.v1.Control
+	(*Journey)(nil),            // 15: loadtest.worker.v1.Journey
+	(*JourneyStep)(nil),        // 16: loadtest.worker.v1.JourneyStep
+	(*Capture)(nil),            // 17: loadtest.worker.v1.Capture
+	(*AddSteps)(nil),           // 18: loadtest.worker.v1.AddSteps
+	(*Redirect)(nil),           // 19: loadtest.worker.v1.Redirect
+	(*Destinations)(nil),       // 20: loadtest.worker.v1.Destinations
+	(*Destination)(nil),        // 21: loadtest.worker.v1.Destination
+	(*Audit)(nil),              // 22: loadtest.worker.v1.Audit
+	(*Target)(nil),             // 23: loadtest.worker.v1.Target
+	(*TLS)(nil),                // 24: loadtest.worker.v1.TLS
+	(*Request)(nil),            // 25: loadtest.worker.v1.Request
+	(*FormField)(nil),          // 26: loadtest.worker.v1.FormField
+	(*Call)(nil),               // 27: loadtest.worker.v1.Call
+	(*ExpectedValue)(nil),      // 28: loadtest.worker.v1.ExpectedValue
+	(*Header)(nil),             // 29: loadtest.worker.v1.Header
+	(*Login)(nil),              // 30: loadtest.worker.v1.Login
+	(*AWS)(nil),                // 31: loadtest.worker.v1.AWS
+	(*OAuth2)(nil),             // 32: loadtest.worker.v1.OAuth2
+	(*Data)(nil),               // 33: loadtest.worker.v1.Data
+	(*Setup)(nil),              // 34: loadtest.worker.v1.Setup
+	(*Fill)(nil),               // 35: loadtest.worker.v1.Fill
+	(*WarmUp)(nil),             // 36: loadtest.worker.v1.WarmUp
+	(*Step)(nil),               // 37: loadtest.worker.v1.Step
+	(*Share)(nil),              // 38: loadtest.worker.v1.Share
+	(*PacedUsers)(nil),         // 39: loadtest.worker.v1.PacedUsers
+	(*ClosedUsers)(nil),        // 40: loadtest.worker.v1.ClosedUsers
+	(*RampedUsers)(nil),        // 41: loadtest.worker.v1.RampedUsers
+	(*Think)(nil),              // 42: loadtest.worker.v1.Think
+	(*Burst)(nil),              // 43: loadtest.worker.v1.Burst
+	(*Arrivals)(nil),           // 44: loadtest.worker.v1.Arrivals
+	(*Recorded)(nil),           // 45: loadtest.worker.v1.Recorded
+	(*StartStep)(nil),          // 46: loadtest.worker.v1.StartStep
+	(*StopStep)(nil),           // 47: loadtest.worker.v1.StopStep
+	(*Acknowledge)(nil),        // 48: loadtest.worker.v1.Acknowledge
+	(*ReadAudits)(nil),         // 49: loadtest.worker.v1.ReadAudits
+	(*AuditReadings)(nil),      // 50: loadtest.worker.v1.AuditReadings
+	(*AuditReading)(nil),       // 51: loadtest.worker.v1.AuditReading
+	(*Finish)(nil),             // 52: loadtest.worker.v1.Finish
+	(*Snapshot)(nil),           // 53: loadtest.worker.v1.Snapshot
+	(*StepMeasurement)(nil),    // 54: loadtest.worker.v1.StepMeasurement
+	(*ReplayLines)(nil),        // 55: loadtest.worker.v1.ReplayLines
+	(*Timeline)(nil),           // 56: loadtest.worker.v1.Timeline
+	(*JourneyMeasurement)(nil), // 57: loadtest.worker.v1.JourneyMeasurement
+	(*Series)(nil),             // 58: loadtest.worker.v1.Series
+	(*GeneratorHealth)(nil),    // 59: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 60: loadtest.worker.v1.RequestMeasurement
+	(*Traces)(nil),             // 61: loadtest.worker.v1.Traces
+	(*Histogram)(nil),          // 62: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 63: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 64: loadtest.worker.v1.ErrorSample
+	nil,                        // 65: loadtest.worker.v1.JourneyStep.CaptureEntry
+	nil,                        // 66: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 67: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	7,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
 	8,  // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
 	10, // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
-	50, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
-	47, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
+	53, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
+	50, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
 	9,  // 5: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
 	11, // 6: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
-	43, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
-	44, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
-	45, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
-	49, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
-	46, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
-	16, // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
-	17, // 13: loadtest.worker.v1.SessionResponse.redirect:type_name -> loadtest.worker.v1.Redirect
-	21, // 14: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
-	23, // 15: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
-	35, // 16: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
-	31, // 17: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
-	32, // 18: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
-	23, // 19: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
-	20, // 20: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
-	35, // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
+	46, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
+	47, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
+	48, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
+	52, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
+	49, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
+	18, // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
+	19, // 13: loadtest.worker.v1.SessionResponse.redirect:type_name -> loadtest.worker.v1.Redirect
+	23, // 14: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
+	25, // 15: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
+	37, // 16: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
+	33, // 17: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
+	34, // 18: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
+	25, // 19: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
+	22, // 20: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
+	37, // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
 	0,  // 22: loadtest.worker.v1.Assignment.driver:type_name -> loadtest.worker.v1.Driver
-	21, // 23: loadtest.worker.v1.Assignment.other_targets:type_name -> loadtest.worker.v1.Target
-	28, // 24: loadtest.worker.v1.Assignment.logins:type_name -> loadtest.worker.v1.Login
-	12, // 25: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
-	13, // 26: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
-	21, // 27: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
-	23, // 28: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
-	23, // 29: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
-	14, // 30: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
-	61, // 31: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
-	40, // 32: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
-	15, // 33: loadtest.worker.v1.JourneyStep.captures:type_name -> loadtest.worker.v1.Capture
-	35, // 34: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
-	18, // 35: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
-	18, // 36: loadtest.worker.v1.Redirect.control:type_name -> loadtest.worker.v1.Destinations
-	18, // 37: loadtest.worker.v1.Redirect.other_targets:type_name -> loadtest.worker.v1.Destinations
-	19, // 38: loadtest.worker.v1.Destinations.allowed:type_name -> loadtest.worker.v1.Destination
-	23, // 39: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
-	1,  // 40: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
-	22, // 41: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
-	27, // 42: loadtest.worker.v1.Target.reflection_headers:type_name -> loadtest.worker.v1.Header
-	18, // 43: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
-	27, // 44: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	26, // 45: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
-	2,  // 46: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
-	25, // 47: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
-	24, // 48: loadtest.worker.v1.Request.form:type_name -> loadtest.worker.v1.FormField
-	30, // 49: loadtest.worker.v1.Login.oauth2:type_name -> loadtest.worker.v1.OAuth2
-	29, // 50: loadtest.worker.v1.Login.aws:type_name -> loadtest.worker.v1.AWS
-	3,  // 51: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
-	4,  // 52: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	33, // 53: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
-	34, // 54: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	36, // 55: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	62, // 56: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
-	4,  // 57: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
-	36, // 58: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	37, // 59: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	38, // 60: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	41, // 61: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	42, // 62: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	39, // 63: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
-	40, // 64: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
-	40, // 65: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
-	40, // 66: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
-	48, // 67: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
-	51, // 68: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	56, // 69: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	58, // 70: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	55, // 71: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	58, // 72: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	59, // 73: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	58, // 74: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
-	54, // 75: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	53, // 76: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
-	52, // 77: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
-	58, // 78: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
-	58, // 79: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
-	58, // 80: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	58, // 81: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	58, // 82: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	63, // 83: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	58, // 84: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	58, // 85: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	57, // 86: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
-	58, // 87: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	58, // 88: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
-	60, // 89: loadtest.worker.v1.RequestMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	5,  // 90: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	6,  // 91: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	91, // [91:92] is the sub-list for method output_type
-	90, // [90:91] is the sub-list for method input_type
-	90, // [90:90] is the sub-list for extension type_name
-	90, // [90:90] is the sub-list for extension extendee
-	0,  // [0:90] is the sub-list for field type_name
+	23, // 23: loadtest.worker.v1.Assignment.other_targets:type_name -> loadtest.worker.v1.Target
+	30, // 24: loadtest.worker.v1.Assignment.logins:type_name -> loadtest.worker.v1.Login
+	14, // 25: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
+	15, // 26: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
+	12, // 27: loadtest.worker.v1.Assignment.replay:type_name -> loadtest.worker.v1.Replay
+	13, // 28: loadtest.worker.v1.Replay.routes:type_name -> loadtest.worker.v1.Route
+	23, // 29: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
+	25, // 30: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
+	25, // 31: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
+	16, // 32: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
+	65, // 33: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
+	42, // 34: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
+	17, // 35: loadtest.worker.v1.JourneyStep.captures:type_name -> loadtest.worker.v1.Capture
+	37, // 36: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
+	20, // 37: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
+	20, // 38: loadtest.worker.v1.Redirect.control:type_name -> loadtest.worker.v1.Destinations
+	20, // 39: loadtest.worker.v1.Redirect.other_targets:type_name -> loadtest.worker.v1.Destinations
+	21, // 40: loadtest.worker.v1.Destinations.allowed:type_name -> loadtest.worker.v1.Destination
+	25, // 41: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
+	1,  // 42: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
+	24, // 43: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
+	29, // 44: loadtest.worker.v1.Target.reflection_headers:type_name -> loadtest.worker.v1.Header
+	20, // 45: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
+	29, // 46: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	28, // 47: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	2,  // 48: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
+	27, // 49: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
+	26, // 50: loadtest.worker.v1.Request.form:type_name -> loadtest.worker.v1.FormField
+	32, // 51: loadtest.worker.v1.Login.oauth2:type_name -> loadtest.worker.v1.OAuth2
+	31, // 52: loadtest.worker.v1.Login.aws:type_name -> loadtest.worker.v1.AWS
+	3,  // 53: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	4,  // 54: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	35, // 55: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
+	36, // 56: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	38, // 57: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
+	66, // 58: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	4,  // 59: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
+	38, // 60: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	39, // 61: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	40, // 62: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	43, // 63: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	44, // 64: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	41, // 65: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
+	45, // 66: loadtest.worker.v1.Step.recorded:type_name -> loadtest.worker.v1.Recorded
+	42, // 67: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
+	42, // 68: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
+	42, // 69: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
+	51, // 70: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
+	54, // 71: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	60, // 72: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	62, // 73: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	59, // 74: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	62, // 75: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	63, // 76: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	62, // 77: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
+	58, // 78: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	57, // 79: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
+	56, // 80: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
+	55, // 81: loadtest.worker.v1.StepMeasurement.replay:type_name -> loadtest.worker.v1.ReplayLines
+	62, // 82: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	62, // 83: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	62, // 84: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	62, // 85: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	62, // 86: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	67, // 87: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	62, // 88: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	62, // 89: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	61, // 90: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
+	62, // 91: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	62, // 92: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
+	64, // 93: loadtest.worker.v1.RequestMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	5,  // 94: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	6,  // 95: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	95, // [95:96] is the sub-list for method output_type
+	94, // [94:95] is the sub-list for method input_type
+	94, // [94:94] is the sub-list for extension type_name
+	94, // [94:94] is the sub-list for extension extendee
+	0,  // [0:94] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -5995,12 +6379,13 @@ func file_worker_v1_session_proto_init() {
 		(*SessionResponse_AddSteps)(nil),
 		(*SessionResponse_Redirect)(nil),
 	}
-	file_worker_v1_session_proto_msgTypes[30].OneofWrappers = []any{
+	file_worker_v1_session_proto_msgTypes[32].OneofWrappers = []any{
 		(*Step_PacedUsers)(nil),
 		(*Step_ClosedUsers)(nil),
 		(*Step_Burst)(nil),
 		(*Step_Arrivals)(nil),
 		(*Step_RampedUsers)(nil),
+		(*Step_Recorded)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -6008,7 +6393,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   59,
+			NumMessages:   63,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -55,7 +55,7 @@ func (a *Admission) meant(path string) string {
 }
 
 // near are the fields of that name in the fields of an object, by their paths from there, and
-// in the object around it; none, if they are more than three.
+// in the object around it; none, if they are more than four.
 func (a *Admission) near(parent, name string) (found []string) {
 	siblings := fieldsOf(a.at(parent))
 	for _, sibling := range slices.Sorted(maps.Keys(siblings)) {
@@ -73,7 +73,7 @@ func (a *Admission) near(parent, name string) (found []string) {
 			found = append(found, parent[:i]+"."+name)
 		}
 	}
-	const most = 3
+	const most = 4
 	if len(found) > most {
 		return nil
 	}

@@ -36,7 +36,7 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 		},
 		"a field at the wrong place": {
 			testHead + goodSpec + "  duration: 30s\n",
-			[]string{"a.yaml:8: LoadTest hello: spec.duration: unknown field; did you mean ladder.duration or search.duration or steps[].duration?"},
+			[]string{"a.yaml:8: LoadTest hello: spec.duration: unknown field; did you mean ladder.duration or replay.duration or search.duration or steps[].duration?"},
 		},
 		"a field of metadata": {
 			strings.Replace(testHead, "{name: hello}", "{name: hello, lables: {a: b}}", 1) + goodSpec,
@@ -46,7 +46,7 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 			testHead + "  traget: {}\n" + goodSpec + "  ladder: {users: [1], duration: 1s}\n",
 			[]string{
 				"a.yaml:5: LoadTest hello: spec.traget: unknown field; did you mean target?",
-				"LoadTest hello: spec: Invalid value: exactly one of ladder, steps, search and loads must be set",
+				"LoadTest hello: spec: Invalid value: exactly one of ladder, steps, search, replay and loads must be set",
 			},
 		},
 		"a value of the wrong kind": {

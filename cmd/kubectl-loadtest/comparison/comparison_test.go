@@ -91,8 +91,8 @@ func TestWhatCannotBeCompared(t *testing.T) {
 	several.Status.Loads = []v1beta1.LoadStatus{{Name: "readers", Test: "v5-readers"}}
 	for want, tests := range map[string][]*v1beta1.LoadTest{
 		"compare the LoadTests of its loads, such as v5-readers": {finished("v3"), several},
-		"at least two LoadTests":       {finished("v3")},
-		"LoadTest v4 has not finished": {finished("v3"), running},
+		"at least two LoadTests":                                 {finished("v3")},
+		"LoadTest v4 has not finished":                           {finished("v3"), running},
 	} {
 		if _, err := comparison.New(tests); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -36,6 +36,8 @@ type Preview struct {
 	Requests       int64 `json:"requests"`
 	AtMost         bool  `json:"requestsAtMost,omitempty"`
 	MoreAsAnswered bool  `json:"requestsAsAnswered,omitempty"`
+	// ByLog says that a log has the requests, which the workers alone read.
+	ByLog bool `json:"requestsByLog,omitempty"`
 	// Sessions is how many a rate begins in all steps together, of journeys and of single requests.
 	// SessionsAtMost says that it may be fewer.
 	Sessions       int64 `json:"sessions,omitempty"`
@@ -199,6 +201,10 @@ func (p *Preview) count(step *Step) {
 	if planned := step.Load.Sessions; planned != nil {
 		p.Sessions += plan.MostSessions(&step.Load)
 		p.SessionsAtMost = p.SessionsAtMost || *planned == 0
+	}
+	if step.Load.IsReplay() {
+		p.ByLog = true
+		return
 	}
 	n, known := plan.MostRequests(&step.Load)
 	if !known {

@@ -75,6 +75,9 @@ func (p *Preview) workers() string {
 }
 
 func (p *Preview) requests() string {
+	if p.ByLog {
+		return "as many as the log has in its window"
+	}
 	if p.Requests == 0 {
 		return "as many as the target answers"
 	}
@@ -167,6 +170,8 @@ func (s *Step) due() string {
 		return "≤ " + text.Plural(plan.MostSessions(&s.Load), "session")
 	case s.Load.Sessions != nil:
 		return text.Plural(*s.Load.Sessions, "session")
+	case s.Load.IsReplay():
+		return "by the log"
 	case s.Requests == nil:
 		return "as answered"
 	case s.AtMost:
@@ -188,6 +193,8 @@ func rate(l *v1beta1.StepLoad) string {
 		return l.Rate.String() + of + "/s"
 	case l.RatePerUser != nil:
 		return l.RatePerUser.String() + "/s each"
+	case l.IsReplay():
+		return "speed " + l.Speed.String()
 	}
 	return "–"
 }

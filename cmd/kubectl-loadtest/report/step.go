@@ -142,6 +142,8 @@ func describe(l *v1beta1.StepLoad) string {
 		return perSecond(*l.Rate, nil) + " to " + perSecond(*l.RampTo, l.Sessions)
 	case l.Rate != nil:
 		return perSecond(*l.Rate, l.Sessions)
+	case l.IsReplay():
+		return "a log at speed " + text.Decimal(l.Speed.String())
 	}
 	return ""
 }
@@ -203,9 +205,33 @@ func (p *page) sessions(s *v1beta1.SessionsResult) {
 	}
 }
 
+// replay is what became of the lines of a log, if there is one.
+func (p *page) replay(r *v1beta1.ReplayResult) {
+	if r == nil {
+		return
+	}
+	said := []string{fmt.Sprintf("%s read", text.Plural(r.Lines, "line"))}
+	for _, left := range []struct {
+		n   int64
+		why string
+	}{
+		{r.NotParsed, "not parsed"}, {r.OtherMethods, "with other methods"}, {r.NotRouted, "not routed"},
+		{r.OutOfOrder, "out of order"}, {r.OutsideWindow, "outside of the window"},
+	} {
+		if left.n > 0 {
+			said = append(said, fmt.Sprintf("%d %s", left.n, left.why))
+		}
+	}
+	p.row("Log", "%s", strings.Join(said, " · "))
+	if r.Mistake != "" {
+		p.row("", "%s", r.Mistake)
+	}
+}
+
 func (p *page) result(r *v1beta1.StepResult) {
 	p.row("Requests", "due %d · sent %d%s · unsent %d%s · late %d%s%s%s", r.Due, r.Sent, share(r.Sent, r.Due), r.Unsent, withoutRoom(r), r.Late, displaced(r), Redirects(r), inFlight(r))
 	p.sessions(r.Sessions)
+	p.replay(r.Replay)
 	ended := r.Sent - r.InFlight
 	p.row("Successful", "%d%s", r.Outcomes.Success, share(r.Outcomes.Success, ended))
 	if n := r.Outcomes.RateLimited; n > 0 {

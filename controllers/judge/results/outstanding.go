@@ -95,8 +95,10 @@ func untested(load *v1beta1.StepLoad, cut bool, found trend.Trend) string {
 	switch {
 	case load.IsBurst():
 		return "A burst ends when every request is answered, so nothing can pile up."
-	case load.Rate == nil && load.RatePerUser == nil:
+	case !load.Arrives() && load.RatePerUser == nil:
 		return "Users without a rate wait for each response before they send again, so nothing can pile up."
+	case load.IsReplay():
+		return "The load of a log changes, and so does the number of outstanding requests."
 	case load.RampTo != nil:
 		return "The load of a ramp changes, and so does the number of outstanding requests."
 	case cut:

@@ -71,7 +71,7 @@ func StepResult(lt *v1beta1.LoadTest, step *v1beta1.StepStatus, merged *measure.
 		Generator:      generator(newFleet(lt.Status.Workers.Desired, step), step, merged, &total),
 		Traces:         traces(lt, step, merged, &total),
 	}
-	result.Outstanding = outstanding(&step.Load, merged)
+	result.Outstanding, result.Replay = outstanding(&step.Load, merged), replay(&step.Load, merged)
 	result.UnsentWithoutRoom, result.UnsentByGenerator = merged.UnsentWithoutRoom, merged.UnsentByGenerator
 	result.Displaced, result.Undecided, result.Excused = total.Displaced, total.Undecided, total.Excused
 	result.Redirects = total.Redirects

@@ -29,7 +29,7 @@ func (s sample) idealTime(u unmeasured) *big.Rat {
 // requests take the same from when they were due as from when they were sent.
 func (s sample) idealTimes() (h *measure.Histogram, ok bool) {
 	load := &s.step.Load
-	if s.threshold.Time == v1beta1.ServiceTime && (load.Rate != nil || load.RatePerUser != nil || s.request.Ideal == nil) {
+	if s.threshold.Time == v1beta1.ServiceTime && (load.Arrives() || load.RatePerUser != nil || s.request.Ideal == nil) {
 		return nil, false
 	}
 	if s.threshold.Of == v1beta1.LatencyOfExpected {

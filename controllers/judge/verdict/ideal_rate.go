@@ -21,7 +21,7 @@ func (s sample) idealFactor(inWindow, all int64) *big.Rat {
 		window := s.merged.Window
 		window -= min(window/2, max(0, s.request.Response.Max()-s.request.Ideally().Max()))
 		return big.NewRat(int64(s.merged.Window), int64(window))
-	case load.Rate == nil && load.RatePerUser == nil:
+	case !load.Arrives() && load.RatePerUser == nil:
 		if s.merged.UserTime <= s.merged.HeldUp {
 			return one
 		}

@@ -28,6 +28,7 @@ const (
 	sizeLeftOut   = 50    // how often a step of a journey was left out
 	sizeBecause   = 580   // how often a condition ended a journey in one of its steps, and why
 	sizeSessions  = 60    // the sessions of a step
+	sizeReplay    = 460   // what became of the lines of a log
 	sizeRepeated  = 210   // the result of a threshold with inRepetitions in a step
 	sizePause     = 400
 	sizeSpread    = 600
@@ -102,6 +103,9 @@ func sizeOfStatus(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) int {
 		}
 	}
 	load += sizeOfJourneys(spec)
+	if spec.Replay != nil {
+		load += sizeReplay
+	}
 	sum := sizeRest + v1beta1.JSONSize(plan.RequestNames(spec)) + (len(spec.Thresholds)+maxDefaults)*sizeThreshold + len(spec.Audits)*sizeAudit
 	for _, s := range steps {
 		sum += sizeOfPlan(&s)

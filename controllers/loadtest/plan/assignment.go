@@ -71,6 +71,9 @@ func workers(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) int32 {
 		steps = []v1beta1.StepStatus{largestProbe(s)}
 	}
 	n := int64(1)
+	if spec.Replay != nil {
+		n = pace.DivideUp(replayMicros(spec), perWorker*micro)
+	}
 	for i := range steps {
 		l := &steps[i].Load
 		n = max(n,
@@ -89,7 +92,7 @@ func Assignments(lt *v1beta1.LoadTest) []*workerv1.Assignment {
 	setAliases(lt, target, control)
 	requests, data, preflight := requests(&lt.Spec, &lt.Spec.Target), data(&lt.Spec), preflight(&lt.Spec, lt.Spec.Preflight, &lt.Spec.Target)
 	audits, journeys, others := audits(&lt.Spec), journeys(&lt.Spec), otherTargets(lt)
-	logins := logins(&lt.Spec)
+	logins, log := logins(&lt.Spec), replay(&lt.Spec)
 	foreseen, groups := Foreseen(&lt.Spec, &lt.Status), requestGroups(&lt.Spec)
 	list := make([]*workerv1.Assignment, workers)
 	for w := range workers {
@@ -115,6 +118,7 @@ func Assignments(lt *v1beta1.LoadTest) []*workerv1.Assignment {
 			OtherTargets: others,
 			Logins:       logins,
 			Driver:       driver(&lt.Spec),
+			Replay:       log,
 
 			ExposeResponses: lt.Spec.Expose == v1beta1.ExposeResponses,
 		}
@@ -160,6 +164,8 @@ func workerStep(l *v1beta1.StepLoad, worker, workers int32) *workerv1.Step {
 		step.Load = &workerv1.Step_Burst{Burst: &workerv1.Burst{
 			RequestsPerUser: l.RequestsPerUser, LimitNanos: int64(v1beta1.OrZero(l.MaxDuration)), Think: think(l.Think),
 		}}
+	case l.IsReplay():
+		step.Load = &workerv1.Step_Recorded{Recorded: &workerv1.Recorded{DurationNanos: nanos}}
 	case l.Rate != nil:
 		step.Load = &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{
 			TotalRateMicros: micros(l.Rate), EndRateMicros: micros(l.RampTo), DurationNanos: nanos,

@@ -10,6 +10,6 @@
 // status, never from a second expansion of the spec.
 //
 // It is pure: the same LoadTest gives the same plan, in any process, at any
-// time. It may import the API and its metav1, the session protocol and the standard library;
+// time. It may import the API and its metav1, the session protocol, the formats of access logs and the standard library;
 // no client, clock, logger or source of randomness.
 package plan

@@ -92,6 +92,9 @@ func Files(spec *v1beta1.LoadTestSpec) []File {
 	for i := range spec.Logins {
 		list = append(list, loginFiles(&spec.Logins[i])...)
 	}
+	if r := spec.Replay; r != nil {
+		add(contentFile(&r.From))
+	}
 	for i := range spec.Data {
 		list = append(list, dataFile(&spec.Data[i]))
 	}

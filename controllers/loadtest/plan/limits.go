@@ -70,7 +70,7 @@ func (a *asked) users() int64 { return int64(a.load.MostUsers()) }
 func (a *asked) rate() int64 { return a.perSecond }
 
 // ofUsers says whether the rate is that of users.
-func (a *asked) ofUsers() bool { return a.load.Rate == nil }
+func (a *asked) ofUsers() bool { return !a.load.Arrives() }
 
 // askedFor are the loads of the spec, each with its field. All repetitions, and both
 // targets of a comparison, have the same ones.
@@ -79,6 +79,9 @@ func askedFor(spec *v1beta1.LoadTestSpec) []asked {
 	for i := range list {
 		setSessions(spec, &list[i].load)
 		list[i].perSecond = mostRate(spec, &list[i].load)
+		if list[i].load.IsReplay() {
+			list[i].perSecond = replayMicros(spec)
+		}
 	}
 	return list
 }
@@ -92,6 +95,9 @@ func loadsOf(spec *v1beta1.LoadTestSpec) []asked {
 			field = "spec.search.users.max"
 		}
 		return append(list, asked{field: field, load: largestProbe(s).Load})
+	}
+	if r := spec.Replay; r != nil {
+		return append(list, asked{field: "spec.replay.maxRate", load: replayStep(r).Load})
 	}
 	if l := spec.Ladder; l != nil {
 		for i, rung := range rungs(l) {

@@ -219,7 +219,7 @@ func (t *together) check(namespace string, limits policy.Limits) *Refusal {
 // checkLoadsOf refuses loads that cannot follow each other, and thresholds that are about none.
 func checkLoadsOf(spec *v1beta1.LoadTestSpec) *Refusal {
 	if isWithOneLoad(spec) {
-		return invalid("spec.loads: must not be set with ladder, steps, search, repetitions, baseline, versus, audits or parallelism.")
+		return invalid("spec.loads: must not be set with ladder, steps, search, replay, repetitions, baseline, versus, audits or parallelism.")
 	}
 	var before []string
 	foreground := false
@@ -252,7 +252,7 @@ func checkLoadsOf(spec *v1beta1.LoadTestSpec) *Refusal {
 
 // isWithOneLoad says whether a spec has what belongs to a run of one load.
 func isWithOneLoad(spec *v1beta1.LoadTestSpec) bool {
-	return spec.Ladder != nil || len(spec.Steps) > 0 || spec.Search != nil || Repetitions(spec) > 1 ||
+	return spec.Ladder != nil || len(spec.Steps) > 0 || spec.Search != nil || spec.Replay != nil || Repetitions(spec) > 1 ||
 		spec.Baseline != nil || spec.Versus != nil || len(spec.Audits) > 0 || spec.Parallelism != nil
 }
 

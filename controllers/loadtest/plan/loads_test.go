@@ -126,7 +126,7 @@ func TestRefusedLoads(t *testing.T) {
 		want   string
 	}{
 		"accepted":                     {"loads: [" + one + ", " + two + "]", none, ""},
-		"with steps":                   {"ladder: {users: [1], duration: 1s}, loads: [" + one + "]", none, "InvalidSpec: spec.loads: must not be set with ladder, steps, search, repetitions, baseline, versus, audits or parallelism."},
+		"with steps":                   {"ladder: {users: [1], duration: 1s}, loads: [" + one + "]", none, "InvalidSpec: spec.loads: must not be set with ladder, steps, search, replay, repetitions, baseline, versus, audits or parallelism."},
 		"after one that follows":       {"loads: [{name: x, after: a, steps: [{name: s, rate: 1, duration: 1s}]}, " + one + "]", none, "InvalidSpec: spec.loads[0].after: a must be a load that is before x in the list, and not in the background."},
 		"after itself":                 {"loads: [{name: x, after: x, steps: [{name: s, rate: 1, duration: 1s}]}]", none, "InvalidSpec: spec.loads[0].after: x must be a load that is before x in the list, and not in the background."},
 		"after one in the background":  {"loads: [{name: x, background: true, steps: [{name: s, rate: 1, duration: 1s}]}, {name: z, after: x, steps: [{name: s, rate: 1, duration: 1s}]}]", none, "InvalidSpec: spec.loads[1].after: x must be a load that is before z in the list, and not in the background."},

@@ -59,6 +59,9 @@ func requestType(r *v1beta1.Request) string {
 
 // weightIn is the weight of a request in the mix: by default 0 of one that a journey sends.
 func weightIn(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) int32 {
+	if spec.Replay != nil && !isRouted(spec, r) {
+		return 0
+	}
 	if r.Weight == nil && inJourney(spec, r) {
 		return 0
 	}

@@ -91,6 +91,9 @@ func loadsOnce(spec *v1beta1.LoadTestSpec) []v1beta1.StepStatus {
 		low, _ := searchBounds(s)
 		return []v1beta1.StepStatus{probeOf(s, low)}
 	}
+	if spec.Replay != nil {
+		return []v1beta1.StepStatus{replayStep(spec.Replay)}
+	}
 	if spec.Ladder != nil {
 		return ladderSteps(spec.Ladder)
 	}

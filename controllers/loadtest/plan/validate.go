@@ -147,7 +147,7 @@ func checkSpec(spec *v1beta1.LoadTestSpec) *Refusal {
 	}
 	for _, check := range []func(*v1beta1.LoadTestSpec) *Refusal{
 		checkExpectations, checkCalls, checkForms, checkRedirects, checkDecimals, checkTraces,
-		checkUserRamps, checkThinkTimes, checkJourneys, checkSetup, checkSearch, checkOtherTargets, checkLogins, checkVersus, checkSteps,
+		checkUserRamps, checkThinkTimes, checkJourneys, checkReplay, checkSetup, checkSearch, checkOtherTargets, checkLogins, checkVersus, checkSteps,
 	} {
 		if refusal := check(spec); refusal != nil {
 			return refusal
@@ -170,7 +170,7 @@ func checkLoads(steps []v1beta1.StepStatus) *Refusal {
 		}
 	}
 	if !load {
-		return invalid("spec: at least one step must send load; set ladder, steps or search.")
+		return invalid("spec: at least one step must send load; set ladder, steps, search or replay.")
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func isNothing(l *v1beta1.StepLoad) bool {
 	if l.IsPause() {
 		return l.Pause.Duration <= 0
 	}
-	return v1beta1.OrZero(l.Duration)+v1beta1.OrZero(l.MaxDuration) <= 0 || shared(l) <= 0 && l.Arrivals != v1beta1.ArrivalsPoisson
+	return v1beta1.OrZero(l.Duration)+v1beta1.OrZero(l.MaxDuration) <= 0 || shared(l) <= 0 && l.Arrivals != v1beta1.ArrivalsPoisson && !l.IsReplay()
 }
 
 // maxEquals bounds an expected value: each worker's assignment carries all of them.
@@ -250,6 +250,10 @@ func decimals(spec *v1beta1.LoadTestSpec) (all []decimal) {
 	}
 	if s := spec.Search; s != nil {
 		add("spec.search.ratePerUser", s.RatePerUser)
+	}
+	if r := spec.Replay; r != nil {
+		add("spec.replay.speed", r.Speed)
+		add("spec.replay.maxRate", r.MaxRate)
 	}
 	for i := range spec.Steps {
 		s := &spec.Steps[i]

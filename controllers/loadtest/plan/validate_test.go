@@ -175,7 +175,7 @@ func TestRefusals(t *testing.T) {
 		"template in the host":                    {`target: {url: "http://$user"}`, invalid + `spec.target.url: $user is neither a host name nor an address.`},
 		"address with a zone":                     {`target: {url: "http://[fe80::1%25eth0]"}`, invalid + `spec.target.url: fe80::1%eth0 is neither a host name nor an address.`},
 		"no request":                              {`requests: []`, invalid + `spec.requests: at least one request must be set.`},
-		"only a pause":                            {`steps: [{name: pause 1s, pause: 1s}]`, invalid + `spec: at least one step must send load; set ladder, steps or search.`},
+		"only a pause":                            {`steps: [{name: pause 1s, pause: 1s}]`, invalid + `spec: at least one step must send load; set ladder, steps, search or replay.`},
 		"a threshold of a step":                   {`{steps: [{name: peak, users: 1, duration: 1s}], thresholds: [{metric: p95, max: 1s, steps: [peak]}]}`, ""},
 		"a threshold of a step that is not there": {`{steps: [{name: peak, users: 1, duration: 1s}, {name: rest, pause: 1s}, {name: recovery, users: 1, duration: 1s}], thresholds: [{metric: p95, max: 1s, steps: [peak, pick]}]}`, invalid + `spec.thresholds[0].steps: "pick" is no step that sends load; such steps are peak, recovery.`},
 		"a threshold of a pause":                  {`{steps: [{name: 1 users, users: 1, duration: 1s}, {name: rest, pause: 1s}], thresholds: [{metric: p95, max: 1s}, {metric: p95, max: 1s, steps: [rest]}]}`, invalid + `spec.thresholds[1].steps: "rest" is no step that sends load; such steps are 1 users.`},

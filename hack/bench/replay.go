@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/harness"
+)
+
+const (
+	// replayedPerSecond is the rate of the log that is replayed, at both sizes: the larger one has
+	// 10 million requests in 10 minutes.
+	replayedPerSecond = 10_000_000 / 600
+	// replayShort and replayLong are how long the log is.
+	replayShort, replayLong = 12 * time.Second, 10 * time.Minute
+	// replayRecords is of how many requests, the latest, the server's times are compared.
+	replayRecords = 500_000
+	replayLog     = "access.log"
+	replaySeed    = 59
+)
+
+// replaySpeeds are those at which it is replayed.
+var replaySpeeds = []int{1, 5}
+
+// benchReplay replays a log and compares when its requests came with when they were due. It measures what a
+// worker takes of memory with the log and with a tenth of it, and how many requests it sends in the time in which
+// it sends the same rate without a log.
+func benchReplay(_ context.Context, b *bench) (string, error) {
+	d := replayShort
+	if b.full {
+		d = replayLong
+	}
+	d = b.length(d)
+	times, err := b.writeLog(d)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(b.out, "One core for the generator, one for the server; a log of %d requests in %v, at instants that are drawn.\n"+
+		"The times are the server's, of the latest %d requests.\n\n", len(times), d, min(len(times), replayRecords))
+	t := newTable("speed", "due", "sent", "p50 late", "p99 late", "p99.9 late", "longest", "memory", "CPU a request", "sent without a log", "CPU a request", "sent of those")
+	last := "bench-replay:"
+	for _, speed := range replaySpeeds {
+		length := d / time.Duration(speed)
+		seen, err := b.replayOnce(times, speed, length)
+		if err != nil {
+			return "", err
+		}
+		rate, err := b.withoutLog(int64(len(times))*int64(time.Second)/int64(length), length)
+		if err != nil {
+			return "", err
+		}
+		ratio := float64(seen.sent) / float64(rate.total.Sent)
+		t.row(fmt.Sprint(speed), fmt.Sprint(seen.due), fmt.Sprint(seen.sent), lateBy(seen.late, 0.5), lateBy(seen.late, 0.99), lateBy(seen.late, 0.999), lateBy(seen.late, 1),
+			fmt.Sprintf("%d MB", seen.usage.PeakRSS/1e6), each(seen.usage, seen.sent), fmt.Sprint(rate.total.Sent), each(rate.usage, rate.total.Sent), fmt.Sprintf("%.3f", ratio))
+		last += fmt.Sprintf(" speed-%d-p99-late-us=%.0f speed-%d-ratio=%.3f speed-%d-mb=%.0f", speed,
+			float64(nearestRank(seen.late, 0.99))/1e3, speed, ratio, speed, float64(seen.usage.PeakRSS)/1e6)
+	}
+	short := max(d/10, time.Second) // the shortest step
+	if times, err = b.writeLog(short); err != nil {
+		return "", err
+	}
+	seen, err := b.replayOnce(times, 1, short)
+	if err != nil {
+		return "", err
+	}
+	t.write(b.out)
+	fmt.Fprintf(b.out, "\nWith a log of %d requests, the generator takes %d MB.\n", len(times), seen.usage.PeakRSS/1e6)
+	return last + fmt.Sprintf(" tenth-mb=%.0f", float64(seen.usage.PeakRSS)/1e6), nil
+}
+
+func lateBy(late []time.Duration, quantile float64) string {
+	return nearestRank(late, quantile).Round(time.Microsecond).String()
+}
+
+// writeLog writes a log of so long, as Envoy does, with the number of each request at the end of its
+// path. It returns when each came after the first.
+func (b *bench) writeLog(d time.Duration) ([]int64, error) {
+	random := rand.New(rand.NewPCG(replaySeed, uint64(d)))
+	times := make([]int64, replayedPerSecond*int64(d/time.Millisecond)/1000)
+	for i := range times {
+		times[i] = random.Int64N(int64(d))
+	}
+	slices.Sort(times)
+	f, err := os.Create(b.path(replayLog))
+	if err != nil {
+		return nil, err
+	}
+	w := bufio.NewWriter(f)
+	began := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	for i, at := range slices.Backward(times) {
+		times[i] = at - times[0]
+	}
+	for i, at := range times {
+		fmt.Fprintf(w, "[%s] \"GET /items/%d HTTP/1.1\" 200 - 0 12 4 3 \"-\" \"agent\" \"id\" \"shop\" \"-\"\n", began.Add(time.Duration(at)).Format("2006-01-02T15:04:05.000000000Z"), i)
+	}
+	if err := w.Flush(); err != nil {
+		return nil, err
+	}
+	return times, f.Close()
+}
+
+// replayed is what the server saw of a replay.
+type replayed struct {
+	due, sent int64
+	late      []time.Duration // ascending
+	usage     process.Usage
+}
+
+// replayOnce replays the log. A request that comes before it is due is an error.
+func (b *bench) replayOnce(times []int64, speed int, length time.Duration) (seen replayed, err error) {
+	t, err := b.serve(serverCore, "-record", fmt.Sprint(min(len(times), replayRecords)))
+	if err != nil {
+		return seen, err
+	}
+	lt := loadTest(t.URL, 1)
+	fast, most := v1beta1.NewDecimal(fmt.Sprint(speed)), v1beta1.NewDecimal("999999999")
+	lt.Spec.Replay = &v1beta1.Replay{
+		From:  v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "bench", Key: replayLog}},
+		Speed: &fast, MaxRate: &most, Duration: *harness.Lasting(length),
+	}
+	w, err := b.startWorker(lt, 0, generatorCore, "")
+	if err != nil {
+		return seen, err
+	}
+	c := crew{w}
+	if err := c.ready(); err != nil {
+		return seen, err
+	}
+	start, measured, err := c.run(0)
+	if err != nil {
+		return seen, err
+	}
+	records, err := t.records()
+	if err != nil {
+		return seen, err
+	}
+	if seen.usage, err = c.stop(); err != nil {
+		return seen, err
+	}
+	if _, _, err := t.stop(); err != nil {
+		return seen, err
+	}
+	seen.due, seen.sent = measured.Due, measured.Requests[0].Sent
+	seen.late, err = lateness(records, times, start, int64(speed))
+	return seen, err
+}
+
+// lateness is by how much requests came after they were due, ascending.
+func lateness(records []groundtruth.Record, times []int64, start, speed int64) ([]time.Duration, error) {
+	var late []time.Duration
+	for _, r := range records {
+		by := time.Duration(r.Received - start - times[r.Number]/speed)
+		if by < 0 {
+			return nil, fmt.Errorf("request %d came %v before it was due", r.Number, -by)
+		}
+		late = append(late, by)
+	}
+	slices.Sort(late)
+	return late, nil
+}
+
+// each is the processor time of a generator for each request; that of a replay has both readings of the log.
+func each(u process.Usage, requests int64) string {
+	return (u.CPU / time.Duration(max(requests, 1))).Round(100 * time.Nanosecond).String()
+}
+
+// withoutLog is what a worker does of the same rate without a log, in the same time.
+func (b *bench) withoutLog(perSecond int64, length time.Duration) (observed, error) {
+	return b.observe(overTCP, arrivals(perSecond, length), 1, nil, nil)
+}
