@@ -213,9 +213,8 @@ type LoadTestSpec struct {
 	// +optional
 	Ladder *Ladder `json:"ladder,omitempty"`
 
-	// steps is the explicit form: what to send, one step after another, half a second
-	// apart. Many steps of a second or two are seconds apart: a run writes its
-	// status at 50 KB a second at most. Exactly one of ladder, steps, search, replay and loads is set.
+	// steps is the explicit form: what to send, one after another, half a second apart. Many
+	// short steps are seconds apart: a run writes its status at 50 KB a second at most. Exactly one of ladder, steps, search, replay and loads is set.
 	// Example: [{name: steady, rate: 100, duration: 30s}].
 	// +optional
 	// +listType=map
