@@ -20,21 +20,96 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
-// TestLoads compares what several kinds of load sent with what the target counted, by load, by journey and
-// by request, while the operator or a worker is lost. It runs beside no other test, which would wait for an
-// operator, too.
+// TestLoads compares what each kind of load sent with what the target counted, by load, by journey and by
+// request, while a worker of one of them and then the operator that leads are lost in the middle of all. It
+// runs beside no other test, which would wait for an operator, too.
 func TestLoads(t *testing.T) {
+	ctx := t.Context()
 	s := &loadsSuite{}
-	for name, check := range map[string]func(*testing.T, *loadsSuite){
-		"side by side, with the operator killed": sideBySide,
-		"side by side, with a worker lost":       sideBySideWithoutAWorker,
-		"journeys with conditions":               journeysWithConditions,
-		"the replay of a log":                    replayOfALog,
-	} {
-		t.Run(name, func(t *testing.T) { check(t, s) })
+	cases := []*loadCase{
+		{name: "side by side", spec: sideBySideSpec, check: sideBySide},
+		{name: "without a worker", spec: twoLoadsSpec, disturb: loseAWorker, check: sideBySideWithoutAWorker},
+		{name: "conditions", spec: conditionsSpec, prepare: createPeople, check: journeysWithConditions},
+		{name: "replay", spec: replaySpec, prepare: writeLog, check: replayOfALog},
+		{name: "sessions", spec: sessionsSpec, check: sessionsAtARate},
+		{name: "logins", spec: loggedIn, prepare: createLogin, check: tokensAreRenewed},
+	}
+	for _, c := range cases {
+		c.begin(t)
+	}
+	machine := pressure.Start()
+	for _, c := range cases {
+		c.lt = cluster.Create(t, c.counter.Namespace, "run", c.spec)
+	}
+	for _, c := range cases {
+		cluster.Until(t, c.lt, "in its first step", hasBegun)
+	}
+	must.Succeed(t, cluster.SleepUntil(ctx, time.Now().Add(3*time.Second)))
+	for _, c := range cases {
+		if c.disturb != nil {
+			c.disturb(t, c)
+		}
+	}
+	must.Succeed(t, cluster.SleepUntil(ctx, time.Now().Add(3*time.Second)))
+	must.Succeed(t, cluster.API.Delete(ctx, cluster.AwaitLeader(t, ""), client.GracePeriodSeconds(0)))
+	t.Cleanup(func() {
+		if err := cluster.AwaitOperator(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			cluster.Finish(t, c.lt)
+			if why := v1beta1.NotCarriedOut(c.lt.Status.Conditions); why != nil {
+				t.Fatalf("%s: %s", why.Reason, why.Message)
+			}
+			if c.disturb == nil {
+				cluster.IsPassed(t, c.lt, machine)
+			}
+			c.counted = c.counter.MustRead(t)
+			c.check(t, s, c)
+		})
 	}
 	fmt.Printf("loads: %d checks, %d wrong\n", s.checks, s.wrong)
 }
+
+// loadCase is a LoadTest with a target of its own.
+type loadCase struct {
+	name, spec string
+	// prepare makes what the LoadTest names, and disturb loses something of it; nil: nothing.
+	prepare, disturb func(*testing.T, *loadCase)
+	check            func(*testing.T, *loadsSuite, *loadCase)
+
+	counter cluster.Counter
+	lt      *v1beta1.LoadTest
+	counted map[string]cluster.Counted
+	// paths are how often each path of a log is to be asked.
+	paths map[string]int64
+	// identity gives tokens to those who log in.
+	identity cluster.Counter
+}
+
+// begin starts the target.
+func (c *loadCase) begin(t *testing.T) {
+	t.Helper()
+	counter, err := cluster.StartCounter(t.Context(), cluster.NamespaceNamed(t, "loads-"), "")
+	must.Succeed(t, err)
+	c.counter = counter
+	if c.prepare != nil {
+		c.prepare(t, c)
+	}
+}
+
+// hasBegun says whether a run is in its first step, or its first loads are.
+func hasBegun(lt *v1beta1.LoadTest) bool {
+	if len(lt.Status.Loads) > 0 {
+		return lt.Status.Loads[0].BeginTime != nil
+	}
+	return len(lt.Status.Steps) > 0 && lt.Status.Steps[0].StartTime != nil
+}
+
+// received is how often the target was asked under a name.
+func (c *loadCase) received(name string) int64 { return c.counted[name].Received }
 
 // loadsSuite counts the checks.
 type loadsSuite struct{ checks, wrong int }
@@ -76,32 +151,11 @@ worker: {resources: {requests: {cpu: 50m, memory: 32Mi}}}
 thresholds: [{metric: unsentRate, max: 5%}, {metric: downtime, max: 10%}]
 `
 
-// sideBySide kills the operator in the middle of the first loads.
-func sideBySide(t *testing.T, s *loadsSuite) {
-	ctx := t.Context()
-	counter, err := cluster.StartCounter(ctx, cluster.NamespaceNamed(t, "loads-"), "")
-	must.Succeed(t, err)
-	machine := pressure.Start()
-	lt := cluster.Create(t, counter.Namespace, "sale", sideBySideSpec)
-	cluster.Until(t, lt, "has begun its loads", func(lt *v1beta1.LoadTest) bool {
-		return len(lt.Status.Loads) > 0 && lt.Status.Loads[0].BeginTime != nil
-	})
-	must.Succeed(t, cluster.SleepUntil(ctx, lt.Status.Loads[0].BeginTime.Add(10*time.Second)))
-	killed := cluster.AwaitLeader(t, "")
-	must.Succeed(t, cluster.API.Delete(ctx, killed, client.GracePeriodSeconds(0)))
-	t.Cleanup(func() {
-		if err := cluster.AwaitOperator(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	cluster.Until(t, lt, "finished", func(lt *v1beta1.LoadTest) bool { return lt.Status.Verdict != "" })
-	if why := v1beta1.NotCarriedOut(lt.Status.Conditions); why != nil {
-		t.Fatalf("%s: %s", why.Reason, why.Message)
-	}
-	cluster.IsPassed(t, lt, machine)
-
-	loads, counted := loadTestsOf(t, lt), counter.MustRead(t)
-	received := func(request string) int64 { return counted["loads-"+request].Received }
+// sideBySide has loads that begin with the run, after a delay, after another, and in the background.
+func sideBySide(t *testing.T, s *loadsSuite, c *loadCase) {
+	lt := c.lt
+	loads := loadTestsOf(t, lt)
+	received := func(request string) int64 { return c.received("loads-" + request) }
 	for i, requests := range [][]string{{"read"}, {"login", "pay"}, {"write"}, {"ping"}} {
 		var sum int64
 		for _, name := range requests {
@@ -125,38 +179,37 @@ func sideBySide(t *testing.T, s *loadsSuite) {
 	t.Logf("loads: %+v", lt.Status.Loads)
 }
 
-// sideBySideWithoutAWorker loses a worker of one of two loads: the other has all of its requests, and
-// the first says how many it may miss.
-func sideBySideWithoutAWorker(t *testing.T, s *loadsSuite) {
-	ctx := t.Context()
-	counter, err := cluster.StartCounter(ctx, cluster.NamespaceNamed(t, "loads-lost-"), "")
-	must.Succeed(t, err)
-	lt := cluster.Create(t, counter.Namespace, "sale", `
+// twoLoadsSpec has two loads, the first of which loses a worker.
+const twoLoadsSpec = `
 target: {service: {name: counter}}
 requests: [{name: read, http: {path: /loads-read}}, {name: write, http: {path: /loads-write}}]
 loads:
-  - {name: readers, requests: [read], parallelism: 2, steps: [{name: all, rate: 40, duration: 15s}]}
-  - {name: writers, requests: [write], steps: [{name: all, rate: 20, duration: 15s}]}
+  - {name: readers, requests: [read], parallelism: 2, steps: [{name: all, rate: 20, duration: 30s}]}
+  - {name: writers, requests: [write], steps: [{name: all, rate: 20, duration: 30s}]}
 worker: {resources: {requests: {cpu: 50m, memory: 32Mi}}}
 thresholds: [{metric: unsentRate, max: 5%}, {metric: downtime, max: 10%}]
-`)
-	cluster.Until(t, lt, "has begun its loads", func(lt *v1beta1.LoadTest) bool {
-		return len(lt.Status.Loads) > 0 && lt.Status.Loads[0].BeginTime != nil
-	})
-	must.Succeed(t, cluster.SleepUntil(ctx, lt.Status.Loads[0].BeginTime.Add(5*time.Second)))
+`
+
+// loseAWorker deletes a worker of the first load.
+func loseAWorker(t *testing.T, c *loadCase) {
+	t.Helper()
 	var pods corev1.PodList
-	must.Succeed(t, cluster.API.List(ctx, &pods, client.InNamespace(lt.Namespace), client.MatchingLabels{"batch.kubernetes.io/job-name": "sale-readers", "batch.kubernetes.io/job-completion-index": "1"}))
+	must.Succeed(t, cluster.API.List(t.Context(), &pods, client.InNamespace(c.lt.Namespace), client.MatchingLabels{"batch.kubernetes.io/job-name": "run-readers", "batch.kubernetes.io/job-completion-index": "1"}))
 	if len(pods.Items) != 1 {
 		t.Fatalf("%d pods of worker 1", len(pods.Items))
 	}
-	must.Succeed(t, cluster.API.Delete(ctx, &pods.Items[0], client.GracePeriodSeconds(0)))
-	cluster.Until(t, lt, "finished", func(lt *v1beta1.LoadTest) bool { return lt.Status.Verdict != "" })
+	must.Succeed(t, cluster.API.Delete(t.Context(), &pods.Items[0], client.GracePeriodSeconds(0)))
+}
 
-	loads, counted := loadTestsOf(t, lt), counter.MustRead(t)
+// sideBySideWithoutAWorker: the load that has all of its workers has all of its requests, and the other says
+// how many it may miss.
+func sideBySideWithoutAWorker(t *testing.T, s *loadsSuite, c *loadCase) {
+	lt := c.lt
+	loads := loadTestsOf(t, lt)
 	s.holds(t, lt.Status.Verdict == v1beta1.VerdictInconclusive && lt.Status.Loads[0].Verdict == v1beta1.VerdictInconclusive, "the verdict is %s, of the readers %s, want Inconclusive", lt.Status.Verdict, lt.Status.Loads[0].Verdict)
-	s.same(t, "request write", counted["loads-write"].Received, sentOf(loads[1], "write"))
+	s.same(t, "request write", c.received("loads-write"), sentOf(loads[1], "write"))
 	step := &loads[0].Status.Steps[0]
-	missing := counted["loads-read"].Received - sentOf(loads[0], "read")
+	missing := c.received("loads-read") - sentOf(loads[0], "read")
 	s.holds(t, step.MissingAtMost != nil && missing >= 0 && missing <= *step.MissingAtMost, "%d requests of the readers are missing, and the status says at most %v", missing, step.MissingAtMost)
 	t.Logf("loads: %+v", lt.Status.Loads)
 }
@@ -187,47 +240,46 @@ func sentOf(lt *v1beta1.LoadTest, request string) (sent int64) {
 	return sent
 }
 
-// journeysWithConditions has users poll until the target has counted to three, and every second of them
-// carry out a step that a condition leaves out for the others.
-func journeysWithConditions(t *testing.T, s *loadsSuite) {
-	counter, err := cluster.StartCounter(t.Context(), cluster.NamespaceNamed(t, "loads-conditions-"), "")
-	must.Succeed(t, err)
-	machine := pressure.Start()
-	lt := cluster.Create(t, counter.Namespace, "conditions", `
+// conditionsSpec has users, and then sessions, that poll until the target has counted to three, and every
+// second of them carry out a step that a condition leaves out for the others.
+const conditionsSpec = `
 target: {service: {name: counter}}
 parallelism: 2
 data: [{name: people, format: CSV, from: {configMap: {name: people, key: people.csv}}}]
 requests:
   - {name: order, weight: 0, http: {path: "/loads-order?after=-1"}}
-  - {name: state, weight: 0, http: {path: "/loads-state?after=${n}"}}
+  - {name: state, weight: 0, http: {path: "/loads-state?after=${count}"}}
   - {name: lounge, weight: 0, http: {path: /loads-lounge}}
-  - {name: never, weight: 0, http: {path: "/loads-never?after=${n}"}}
+  - {name: never, weight: 0, http: {path: "/loads-never?after=${count}"}}
 journeys:
   - name: buy
     weight: 3
     user: {data: people}
     steps:
-      - {request: order, capture: {n: .n}}
-      - {repeat: {request: state, capture: {n: .n}, until: n >= 3, atMost: 5, every: 20ms}}
+      - {request: order, capture: {count: .n}}
+      - {repeat: {request: state, capture: {count: .n}, until: count >= 3, atMost: 5, every: 20ms}}
       - {if: tier == 'gold', request: lounge}
   - name: give-up
     weight: 1
     steps:
-      - {request: order, capture: {n: .n}}
-      - {repeat: {request: never, capture: {n: .n}, until: n > 100, atMost: 4}}
+      - {request: order, capture: {count: .n}}
+      - {repeat: {request: never, capture: {count: .n}, until: count > 100, atMost: 4}}
 steps: [{name: users, users: 4, think: {min: 10ms, max: 30ms}, duration: 10s}, {name: rate, rate: 10, duration: 10s}]
 worker: {resources: {requests: {cpu: 100m, memory: 32Mi}}}
 thresholds: [{metric: failureRate, journeys: [give-up], max: 100%}, {metric: unsentRate, max: 5%}, {metric: downtime, max: 10%}]
-`)
+`
+
+// createPeople makes the rows of the users.
+func createPeople(t *testing.T, c *loadCase) {
+	t.Helper()
 	people := &corev1.ConfigMap{Data: map[string]string{"people.csv": "person,tier\n1,gold\n2,iron\n3,gold\n4,iron\n"}}
-	people.Namespace, people.Name = lt.Namespace, "people"
+	people.Namespace, people.Name = c.counter.Namespace, "people"
 	must.Succeed(t, cluster.API.Create(t.Context(), people))
-	cluster.Finish(t, lt)
-	if why := v1beta1.NotCarriedOut(lt.Status.Conditions); why != nil {
-		t.Fatalf("%s: %s", why.Reason, why.Message)
-	}
-	cluster.IsPassed(t, lt, machine)
-	counted := counter.MustRead(t)
+}
+
+// journeysWithConditions has journeys that end, give up or leave a step out, as their conditions say.
+func journeysWithConditions(t *testing.T, s *loadsSuite, c *loadCase) {
+	lt, counted := c.lt, c.counted
 	for _, name := range []string{"order", "state", "lounge", "never"} {
 		s.same(t, "request "+name, counted["loads-"+name].Received, sentOf(lt, name))
 	}
@@ -249,15 +301,8 @@ thresholds: [{metric: failureRate, journeys: [give-up], max: 100%}, {metric: uns
 	t.Logf("buy %d, gave up %d, left out %d, unfinished %d, counted %v", buy, giveUp, leftOut, unfinished, counted)
 }
 
-// replayOfALog has two workers send the lines of a file of a claim, with the operator killed in the middle.
-func replayOfALog(t *testing.T, s *loadsSuite) {
-	ctx := t.Context()
-	ns := cluster.NamespaceNamed(t, "loads-replay-")
-	counter, err := cluster.StartCounter(ctx, ns, "")
-	must.Succeed(t, err)
-	want := writeLog(t, claim(t, ns, "loadtest-logs"))
-	machine := pressure.Start()
-	lt := cluster.Create(t, ns, "replay", `
+// replaySpec has two workers send the lines of a file of a claim.
+const replaySpec = `
 target: {service: {name: counter}}
 parallelism: 2
 requests: [{name: item, http: {}}, {name: rest, http: {}}]
@@ -269,27 +314,14 @@ replay:
   routes: [{path: ^/replay-item, request: item}, {request: rest}]
 worker: {resources: {requests: {cpu: 100m, memory: 64Mi}}}
 thresholds: [{metric: unsentRate, max: 5%}, {metric: downtime, max: 10%}]
-`)
-	cluster.Until(t, lt, "in its step", func(lt *v1beta1.LoadTest) bool {
-		return len(lt.Status.Steps) > 0 && lt.Status.Steps[0].StartTime != nil
-	})
-	must.Succeed(t, cluster.SleepUntil(ctx, lt.Status.Steps[0].StartTime.Add(10*time.Second)))
-	killed := cluster.AwaitLeader(t, "")
-	must.Succeed(t, cluster.API.Delete(ctx, killed, client.GracePeriodSeconds(0)))
-	t.Cleanup(func() {
-		if err := cluster.AwaitOperator(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	cluster.Finish(t, lt)
-	if why := v1beta1.NotCarriedOut(lt.Status.Conditions); why != nil {
-		t.Fatalf("%s: %s", why.Reason, why.Message)
-	}
-	cluster.IsPassed(t, lt, machine)
-	counted, result := counter.MustRead(t), lt.Status.Steps[0].Result
+`
+
+// replayOfALog has each line of the log once, and counts those that are left out.
+func replayOfALog(t *testing.T, s *loadsSuite, c *loadCase) {
+	lt, result := c.lt, c.lt.Status.Steps[0].Result
 	var items, rest int64
-	for name, n := range want {
-		s.same(t, "path "+name, counted[name].Received, n)
+	for name, n := range c.paths {
+		s.same(t, "path "+name, c.received(name), n)
 		if strings.HasPrefix(name, "replay-item") {
 			items += n
 		} else {
@@ -302,17 +334,18 @@ thresholds: [{metric: unsentRate, max: 5%}, {metric: downtime, max: 10%}]
 	t.Logf("replay: %+v, due %d, sent %d, late %d", result.Replay, result.Due, result.Sent, result.Late)
 }
 
-// writeLog writes 40 s of a log of 50 requests a second, three lines that are none and five POSTs, and
-// returns how often each path is to be asked.
-func writeLog(t *testing.T, folder string) map[string]int64 {
+// writeLog writes 40 s of a log of 50 requests a second, three lines that are none and five POSTs, into a
+// claim.
+func writeLog(t *testing.T, c *loadCase) {
 	t.Helper()
+	folder := claim(t, c.counter.Namespace, "loadtest-logs")
 	file, err := os.Create(filepath.Join(folder, "access.log"))
 	must.Succeed(t, err)
-	want := map[string]int64{}
+	c.paths = map[string]int64{}
 	begin := time.Date(2026, 11, 28, 19, 0, 0, 0, time.UTC)
 	for i := range 2000 {
 		name := []string{"replay-item-a", "replay-item-b", "replay-home"}[i%3]
-		want[name]++
+		c.paths[name]++
 		at := begin.Add(time.Duration(i) * 20 * time.Millisecond)
 		_, err := fmt.Fprintf(file, "{\"time\":%q,\"method\":\"GET\",\"path\":\"/%s\"}\n", at.Format(time.RFC3339Nano), name)
 		must.Succeed(t, err)
@@ -327,5 +360,4 @@ func writeLog(t *testing.T, folder string) map[string]int64 {
 	}
 	must.Succeed(t, file.Close())
 	must.Succeed(t, os.Chmod(filepath.Join(folder, "access.log"), 0o644))
-	return want
 }

@@ -9,10 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
-	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
 // loggedIn has tokens of another target, which are good for 12 s of a step of 40 s.
@@ -25,35 +23,29 @@ requests: [{name: cart, http: {path: /run/guarded}}]
 steps: [{name: steady, rate: "20", duration: 40s}]
 `
 
-// TestTokensAreRenewed: tokens end during the run, and the target, which refuses one that has ended,
-// counts no request with such a one.
-func TestTokensAreRenewed(t *testing.T) {
-	t.Parallel()
-	ns := cluster.Namespace(t)
-	target := cluster.CounterOf(t, ns)
-	identity, err := cluster.StartCounterNamed(t.Context(), ns, "", "identity")
+// createLogin makes the target that gives tokens, and the Secret of who asks for them.
+func createLogin(t *testing.T, c *loadCase) {
+	t.Helper()
+	identity, err := cluster.StartCounterNamed(t.Context(), c.counter.Namespace, "", "identity")
 	must.Succeed(t, err)
+	c.identity = identity
 	must.Succeed(t, cluster.API.Create(t.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "loadtest-shop"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.counter.Namespace, Name: "loadtest-shop"},
 		StringData: map[string]string{"client-id": "shop", "client-secret": "kanari-secret"},
 	}))
-	machine := pressure.Start()
-	lt := cluster.Create(t, ns, "logged-in", loggedIn)
-	cluster.Finish(t, lt)
-	if why := v1beta1.NotCarriedOut(lt.Status.Conditions); why != nil {
-		t.Fatalf("%s: %s", why.Reason, why.Message)
-	}
-	cluster.IsPassed(t, lt, machine)
-	got, issued := target.MustRead(t)["run-guarded"], identity.MustRead(t)["run-token"]
+}
+
+// tokensAreRenewed: tokens end during the run, and the target, which refuses one that has ended,
+// counts no request with such a one.
+func tokensAreRenewed(t *testing.T, s *loadsSuite, c *loadCase) {
+	lt, ns := c.lt, c.counter.Namespace
+	got, issued := c.counted["run-guarded"], c.identity.MustRead(t)["run-token"]
 	sent := lt.Status.Steps[0].Result.Sent
 	t.Logf("%d requests, %d tokens", sent, issued.Received)
-	if sent == 0 || got.Received != sent || got.Wrong > 0 {
-		t.Errorf("the target got %d requests and refused %d of them; the status says %d sent", got.Received, got.Wrong, sent)
-	}
+	s.same(t, "requests with a token", got.Received, sent)
+	s.holds(t, sent > 0 && got.Wrong == 0, "the target got %d requests and refused %d of them", got.Received, got.Wrong)
 	// 40 s take each of two workers 4 tokens of 12 s at least; renewed after 9 s, they are 5.
-	if issued.Received < 8 || issued.Wrong > 0 {
-		t.Errorf("%d requests for tokens came, and %d were refused; want at least 8 and none", issued.Received, issued.Wrong)
-	}
+	s.holds(t, issued.Received >= 8 && issued.Wrong == 0, "%d requests for tokens came, and %d were refused; want at least 8 and none", issued.Received, issued.Wrong)
 	// The word is in the client's secret, and in each token.
 	for where, text := range map[string]string{
 		"the LoadTest":        cluster.MustCommand(t, "kubectl", "get", "loadtest", lt.Name, "-n", ns, "-o", "yaml", "--show-managed-fields"),

@@ -3,16 +3,9 @@
 package runs
 
 import (
-	"context"
 	"testing"
-	"time"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
-	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
 // sessionsSpec has sessions of two journeys and of a single request, from three workers. Each request has
@@ -36,57 +29,27 @@ worker: {resources: {requests: {cpu: 100m, memory: 32Mi}}}
 thresholds: [{metric: unsentRate, max: 5%}, {metric: downtime, max: 10%}]
 `
 
-// TestSessions compares what became of sessions with what the target counted, by request and by journey.
-// The operator that leads is killed in the middle of the first step. It runs beside no other test, which
-// would wait for an operator, too.
-func TestSessions(t *testing.T) {
-	ctx := t.Context()
-	counter, err := cluster.StartCounter(ctx, cluster.NamespaceNamed(t, "sessions-"), "")
-	must.Succeed(t, err)
-	machine := pressure.Start()
-	lt := cluster.Create(t, counter.Namespace, "sessions", sessionsSpec)
-	cluster.Until(t, lt, "in its first step", func(lt *v1beta1.LoadTest) bool {
-		return len(lt.Status.Steps) > 0 && lt.Status.Steps[0].StartTime != nil
-	})
-	must.Succeed(t, cluster.SleepUntil(ctx, lt.Status.Steps[0].StartTime.Add(10*time.Second)))
-	killed := cluster.AwaitLeader(t, "")
-	must.Succeed(t, cluster.API.Delete(ctx, killed, client.GracePeriodSeconds(0)))
-	t.Cleanup(func() {
-		if err := cluster.AwaitOperator(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	cluster.Finish(t, lt)
-
-	if why := v1beta1.NotCarriedOut(lt.Status.Conditions); why != nil {
-		t.Fatalf("%s: %s", why.Reason, why.Message)
-	}
-	cluster.IsPassed(t, lt, machine)
-	counted := counter.MustRead(t)
+// sessionsAtARate compares what became of sessions with what the target counted, by request and by journey.
+func sessionsAtARate(t *testing.T, s *loadsSuite, c *loadCase) {
+	lt := c.lt
 	sent, journeys, sessions := summed(t, lt)
 	for name, n := range sent {
-		if got := counted["sessions-"+name].Received; got != n {
-			t.Errorf("the target had %d of request %s, the status says %d sent", got, name, n)
-		}
+		s.same(t, "request "+name, c.received("sessions-"+name), n)
 	}
-	singles := counted["sessions-ping"].Received
+	singles := c.received("sessions-ping")
 	// A journey is started with its first request, and completed with the answer to its last one.
 	look, buy := journeys["look"], journeys["buy"]
-	if home, login := counted["sessions-home"].Received, counted["sessions-login"].Received; home != look.Started || login != buy.Started || home+login+singles != sessions.Started {
-		t.Errorf("the target had the first request of look %d times, of buy %d times, and %d single ones; the status says %d, %d and %d sessions started", home, login, singles, look.Started, buy.Started, sessions.Started)
-	}
-	if pay := counted["sessions-pay"].Received; pay != buy.Completed || buy.Failed != 0 {
-		t.Errorf("the target had the last request of buy %d times; the status says %d completed, %d failed", pay, buy.Completed, buy.Failed)
-	}
-	if item := counted["sessions-item"].Received; item < 3*look.Completed || item > 3*look.Completed+2*look.Unfinished || look.Failed != 0 {
-		t.Errorf("the target had item %d times; the status says %d of look completed, %d failed, %d unfinished", item, look.Completed, look.Failed, look.Unfinished)
-	}
-	if buy.Unfinished == 0 {
-		t.Error("no session was under way at the end of its step, although each of buy takes 2s or more")
-	}
-	if even := lt.Status.Steps[0].Result; even.Sessions.Due != 400 || even.Journeys[0].Due != 200 || even.Journeys[1].Due != 100 {
-		t.Errorf("of the even step, %+v sessions, and %d and %d of the journeys are due; want 400, 200, 100", even.Sessions, even.Journeys[0].Due, even.Journeys[1].Due)
-	}
+	home, login := c.received("sessions-home"), c.received("sessions-login")
+	s.same(t, "look started", home, look.Started)
+	s.same(t, "buy started", login, buy.Started)
+	s.same(t, "sessions started", home+login+singles, sessions.Started)
+	s.same(t, "buy completed", c.received("sessions-pay"), buy.Completed)
+	item := c.received("sessions-item")
+	s.holds(t, item >= 3*look.Completed && item <= 3*look.Completed+2*look.Unfinished, "the target had item %d times; the status says %d of look completed, %d unfinished", item, look.Completed, look.Unfinished)
+	s.holds(t, buy.Failed == 0 && look.Failed == 0, "%d of buy and %d of look failed", buy.Failed, look.Failed)
+	s.holds(t, buy.Unfinished > 0, "no session was under way at the end of its step, although each of buy takes 2s or more")
+	even := lt.Status.Steps[0].Result
+	s.holds(t, even.Sessions.Due == 400 && even.Journeys[0].Due == 200 && even.Journeys[1].Due == 100, "of the even step, %+v sessions, and %d and %d of the journeys are due; want 400, 200, 100", even.Sessions, even.Journeys[0].Due, even.Journeys[1].Due)
 	for _, step := range lt.Status.Steps {
 		t.Logf("step %s: sessions %+v, requests due %d, sent %d, unsent %d, late %d, journeys %+v", step.Name, step.Result.Sessions, step.Result.Due, step.Result.Sent, step.Result.Unsent, step.Result.Late, step.Result.Journeys)
 	}
