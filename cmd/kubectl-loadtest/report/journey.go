@@ -9,7 +9,7 @@ import (
 )
 
 // JourneyHeads are the heads of what Journeys returns, behind the step's.
-var JourneyHeads = []string{"journey", "due", "started", "completed", "failed", "unfinished", "failed in", "p50", "p95", "p99", "longest"}
+var JourneyHeads = []string{"journey", "due", "started", "completed", "failed", "unfinished", "failed in", "left out", "p50", "p95", "p99", "longest"}
 
 // Journeys has a row for each journey of a step, and one for the sessions of single requests.
 func Journeys(r *v1beta1.StepResult) [][]string {
@@ -25,7 +25,7 @@ func Journeys(r *v1beta1.StepResult) [][]string {
 			t = &v1beta1.Latency{}
 		}
 		rows = append(rows, []string{
-			j.Name, fmt.Sprint(max(j.Due, j.Started)), fmt.Sprint(j.Started), fmt.Sprint(j.Completed), fmt.Sprint(j.Failed), fmt.Sprint(j.Unfinished), failedIn(j),
+			j.Name, fmt.Sprint(max(j.Due, j.Started)), fmt.Sprint(j.Started), fmt.Sprint(j.Completed), fmt.Sprint(j.Failed), fmt.Sprint(j.Unfinished), failedIn(j), leftOut(j),
 			Brief(t.P50), Brief(t.P95), Brief(t.P99), Brief(t.Longest),
 		})
 		single.Due, single.Started = single.Due-j.Due, single.Started-j.Started
@@ -36,6 +36,18 @@ func Journeys(r *v1beta1.StepResult) [][]string {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// leftOut is which steps conditions left out, and how often: 6 of step 4, lounge. Empty: none.
+func leftOut(j *v1beta1.JourneyResult) string {
+	parts := make([]string, len(j.LeftOut))
+	for i, o := range j.LeftOut {
+		parts[i] = fmt.Sprintf("%d of step %d", o.Times, o.Step)
+		if o.Request != "" {
+			parts[i] += ", " + o.Request
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 func ofJourney(j *v1beta1.JourneyResult) string {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // What was left out of a log is said, and why the first line that is no request is none.
@@ -16,6 +17,7 @@ func TestWhatBecameOfTheLinesOfALogIsSaid(t *testing.T) {
 		Result: &v1beta1.StepResult{Replay: &v1beta1.ReplayResult{Lines: 101, NotParsed: 1, OtherMethods: 20, OutsideWindow: 3, Mistake: "line 7: the line has no known format"}},
 	}}}}
 	text := report.Text(lt)
+	same.As(t, "row", []string{"101", "1", "20", "0", "0", "3", "line 7: the line has no known format"}, report.Log(lt.Status.Steps[0].Result))
 	for _, want := range []string{
 		"replay: a log at speed 2",
 		"Log                 101 lines read · 1 not parsed · 20 with other methods · 3 outside of the window\n",

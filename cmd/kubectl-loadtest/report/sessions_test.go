@@ -12,10 +12,10 @@ import (
 func TestTheTableOfJourneysHasAllSessions(t *testing.T) {
 	r := &v1beta1.StepResult{
 		Sessions: &v1beta1.SessionsResult{Due: 30, Started: 25},
-		Journeys: []v1beta1.JourneyResult{{Name: "buy", Due: 20, Started: 16, Completed: 10, Failed: 1, Unfinished: 5}},
+		Journeys: []v1beta1.JourneyResult{{Name: "buy", Due: 20, Started: 16, Completed: 10, Failed: 1, Unfinished: 5, LeftOut: []v1beta1.JourneyLeftOut{{Step: 4, Request: "lounge", Times: 6}, {Step: 5, Times: 1}}}},
 	}
-	buy := []string{"buy", "20", "16", "10", "1", "5", "", "–", "–", "–", "–"}
-	same.As(t, "rows", [][]string{buy, {"(single requests)", "10", "9", "", "", "", "", "", "", "", ""}}, report.Journeys(r))
+	buy := []string{"buy", "20", "16", "10", "1", "5", "", "6 of step 4, lounge; 1 of step 5", "–", "–", "–", "–"}
+	same.As(t, "rows", [][]string{buy, {"(single requests)", "10", "9", "", "", "", "", "", "", "", "", ""}}, report.Journeys(r))
 	r.Sessions = &v1beta1.SessionsResult{Due: 20, Started: 16}
 	same.As(t, "rows without single requests", [][]string{buy}, report.Journeys(r))
 	// Users start each journey that is due.

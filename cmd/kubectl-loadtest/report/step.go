@@ -205,6 +205,18 @@ func (p *page) sessions(s *v1beta1.SessionsResult) {
 	}
 }
 
+// LogHeads are the heads of what Log returns, behind the step's.
+var LogHeads = []string{"lines", "not parsed", "other methods", "not routed", "out of order", "outside of the window", "first mistake"}
+
+// Log is what became of the lines of a log that a step replayed; nil: it replayed none.
+func Log(r *v1beta1.StepResult) []string {
+	if r.Replay == nil {
+		return nil
+	}
+	l := r.Replay
+	return []string{fmt.Sprint(l.Lines), fmt.Sprint(l.NotParsed), fmt.Sprint(l.OtherMethods), fmt.Sprint(l.NotRouted), fmt.Sprint(l.OutOfOrder), fmt.Sprint(l.OutsideWindow), known(l.Mistake)}
+}
+
 // replay is what became of the lines of a log, if there is one.
 func (p *page) replay(r *v1beta1.ReplayResult) {
 	if r == nil {

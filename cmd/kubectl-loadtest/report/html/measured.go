@@ -127,6 +127,17 @@ func journeys(list []v1beta1.StepStatus) table {
 	return t
 }
 
+// replayed has what became of the lines of a log.
+func replayed(list []v1beta1.StepStatus) table {
+	t := table{Title: "Log", Note: "Lines that were read, and those that were left out of them; all others were due.", Words: 1, Heads: append([]string{"step"}, report.LogHeads...)}
+	for _, step := range measured(list) {
+		if row := report.Log(step.Result); row != nil {
+			t.Rows = append(t.Rows, append([]string{report.Title(step)}, row...))
+		}
+	}
+	return t
+}
+
 func codes(list []v1beta1.StepStatus) table {
 	t := table{Title: "Status codes", Words: 2, Heads: []string{"step", "responses by code"}}
 	for _, step := range measured(list) {

@@ -64,7 +64,7 @@ func (j judge) load(l *v1beta1.LoadStatus) testcase {
 	switch {
 	case l.Verdict == v1beta1.VerdictPassed:
 	case l.Verdict == v1beta1.VerdictFailed:
-		c.Failure = because(string(l.Verdict), l.Message)
+		j.wrong(&c, string(l.Verdict), l.Message)
 	case l.Verdict == "":
 		c.Error = because("NotFinished", fmt.Sprintf("The load is %s.", l.Phase))
 	case l.Ended:

@@ -26,6 +26,7 @@ func Report(lt *v1beta1.LoadTest) string {
 	p.steps()
 	p.latency()
 	p.course()
+	p.log()
 	p.journeys()
 	p.requests()
 	p.failures()
@@ -212,6 +213,17 @@ func (p *page) journeys() {
 		}
 	})
 	p.table("Journeys", append([]string{"step"}, report.JourneyHeads...), 2, rows)
+}
+
+// log has what became of the lines of a log.
+func (p *page) log() {
+	var rows [][]string
+	p.measured(func(title string, r *v1beta1.StepResult) {
+		if row := report.Log(r); row != nil {
+			rows = append(rows, append([]string{title}, escaped(row)...))
+		}
+	})
+	p.table("Log", append([]string{"step"}, report.LogHeads...), 1, rows)
 }
 
 // requests has a row for each request of a step that sent several.
