@@ -225,7 +225,8 @@ bench-change: ## Measure what a request costs beside what it cost at another com
 bench-accuracy: ## Measure how true quantiles and a stall are over each protocol, and the schedule.
 bench-scale: ## Drive 100,000 users on this machine.
 bench-targets: ## Measure what the targets' services cost, beside a bare handler.
-bench-worker bench-change bench-accuracy bench-scale bench-targets: bench-%:
+bench-shop: ## Measure purchases in a shop, as a LoadTest, a script of k6 and a file of Locust.
+bench-worker bench-change bench-accuracy bench-scale bench-targets bench-shop: bench-%:
 	@go run ./hack/bench $* $(ARGS)
 bench-operator: bin/cluster ## Run 50 LoadTests at once beside 1,000 finished ones: at most 200 MB, and 50 KB/s a run.
 	@cluster build

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
@@ -41,6 +42,9 @@ func (b *bench) startWorker(lt *v1beta1.LoadTest, number int32, core int, certif
 		if a.Target.DescriptorsFile, err = b.descriptors(); err != nil {
 			return nil, err
 		}
+	}
+	for _, d := range a.GetData() { // nor tables, of which the shop alone has any
+		d.File = b.shopFile(filepath.Base(d.GetFile()))
 	}
 	p, err := process.Start(process.Command{Path: b.path(b.driver), Args: args, Env: trust(certificate), Core: core})
 	if err != nil {
