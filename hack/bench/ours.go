@@ -23,7 +23,10 @@ import (
 )
 
 // worker is one of our workers in a process of its own.
-type worker struct{ *process.Process }
+type worker struct {
+	*process.Process
+	requests int // of its LoadTest
+}
 
 // answer is a line of the driver's output.
 type answer struct {
@@ -50,7 +53,7 @@ func (b *bench) startWorker(lt *v1beta1.LoadTest, number int32, core int, certif
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{p}
+	w := &worker{p, len(a.GetRequests())}
 	text, err := protojson.Marshal(a)
 	if err == nil {
 		_, err = p.Stdin.Write(append(text, '\n'))
@@ -115,7 +118,7 @@ func (w *worker) measured() (*measure.Measurement, error) {
 	if err := protojson.Unmarshal(a.Measurement, m); err != nil {
 		return nil, err
 	}
-	return wire.Decode(m, 1)
+	return wire.Decode(m, w.requests)
 }
 
 // crew is workers that share a load.
@@ -133,13 +136,14 @@ func (c crew) run(step int32) (start int64, merged *measure.Measurement, err err
 			return 0, nil, err
 		}
 	}
-	merged = measure.NewMeasurement(1)
 	for _, w := range c {
 		m, err := w.measured()
 		if err != nil {
 			return 0, nil, err
 		}
-		if err := merged.Merge(m); err != nil {
+		if merged == nil {
+			merged = m
+		} else if err := merged.Merge(m); err != nil {
 			return 0, nil, err
 		}
 	}
