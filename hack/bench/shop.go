@@ -49,10 +49,10 @@ func benchShop(ctx context.Context, b *bench) (string, error) {
 	for round := range b.rounds {
 		for _, c := range list {
 			s, err := b.measureOn(ctx, c.contender, func() (server, error) { return b.serveBy("shop", serverCore) })
-			if err == nil {
-				err = samePurchases(s.counters, shopUsers)
-			}
 			if err != nil {
+				return "", err
+			}
+			if err := samePurchases(s.counters, shopUsers); err != nil {
 				return "", fmt.Errorf("%s: %w", c.name, err)
 			}
 			fmt.Fprintf(b.log, "round %d: %-12s %8.0f/s %7.2f us\n", round+1, c.name, s.rate(), s.generatorCost())
@@ -62,7 +62,8 @@ func benchShop(ctx context.Context, b *bench) (string, error) {
 	fmt.Fprintf(b.out, "One core for the generator, one for the shop, %d users without think time, %v, medians of %d rounds, and of their ratios.\n"+
 		"A purchase is %d requests, by the shop's own count, which refused none. Lines and characters are those of the file without blank\n"+
 		"lines, comments and indentation; the file of the words is the same for all. The processor time before the first request does not\n"+
-		"count: a generator loads its program then.\n\n", shopUsers, d, b.rounds, perPurchase())
+		"count: a generator loads its program then. Requests per second of a core are those of a second of the generator's processor time.\n"+
+		"Ours and k6 read the token of the form by a selector, Locust by a regular expression.\n\n", shopUsers, d, b.rounds, perPurchase())
 	writeScripts(b.out, list, results)
 	if names := disturbed(results); len(names) > 0 {
 		fmt.Fprintf(b.out, "\nDo not trust this run: something else kept cores busy, since neither generator nor server had its own with %s.\n",

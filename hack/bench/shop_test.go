@@ -25,7 +25,9 @@ func TestTheLoadTestOfTheShopIsValid(t *testing.T) {
 	text, err := os.ReadFile("shop/shop.yaml")
 	must.Succeed(t, err)
 	manifest := &unstructured.Unstructured{}
-	must.Succeed(t, yaml.UnmarshalStrict(text, &manifest.Object))
+	inJSON, err := yaml.YAMLToJSONStrict(text)
+	must.Succeed(t, err)
+	must.Succeed(t, manifest.UnmarshalJSON(inJSON))
 	manifest.SetNamespace("shop") // kubectl sets one
 	api, err := admission.New()
 	must.Succeed(t, err)
