@@ -138,7 +138,12 @@ func (s sample) perInFlight() float64 {
 
 // measure runs a contender against a server of its own.
 func (b *bench) measure(ctx context.Context, c contender, serverArgs ...string) (s sample, err error) {
-	at, err := b.serverFor(ctx, c.over, serverArgs)
+	return b.measureOn(ctx, c, func() (server, error) { return b.serverFor(ctx, c.over, serverArgs) })
+}
+
+// measureOn runs a contender against a server that is started for it.
+func (b *bench) measureOn(ctx context.Context, c contender, start func() (server, error)) (s sample, err error) {
+	at, err := start()
 	if err != nil {
 		return s, err
 	}

@@ -1,6 +1,6 @@
 // Command bench measures the load worker, beside other load generators, and
 // against a server that knows the truth. Run it by `make bench-worker`,
-// `bench-change`, `bench-accuracy`, `bench-scale`, `bench-targets`, `bench-operator` and `bench-start`.
+// `bench-change`, `bench-accuracy`, `bench-scale`, `bench-targets`, `bench-operator`, `bench-start` and `bench-shop`.
 //
 //	worker    the cost of a request, of a call and of a user: requests per second of one
 //	          core, processor time, memory; ours and the peers in turn, round by round
@@ -11,10 +11,12 @@
 //	          the same reply and no work
 //	operator  50 LoadTests at once beside 1,000 finished ones, with simulated workers
 //	start     the operator's start beside 1,000 LoadTests and 1,000 schedules of 1.2 MB
+//	shop      purchases in a shop, as a LoadTest, a script of k6 and a file of Locust
 //
 //	bench ─┬─ test/groundtruth  the server, which alone counts
 //	       ├─ nginx             the server over TLS and HTTP/2, by its own counters
 //	       ├─ calls             the server over gRPC, of grpc-go, by its own counters
+//	       ├─ shop              the shop, which refuses what is no purchase
 //	       ├─ driver            our worker, without an operator
 //	       ├─ peer              the others
 //	       ├─ bare              net/http, which services are compared with

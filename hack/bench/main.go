@@ -19,7 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 )
 
-const usage = `Usage: bench worker|change|accuracy|scale|targets|replay|operator|start [flags]
+const usage = `Usage: bench worker|change|accuracy|scale|targets|replay|operator|start|shop [flags]
 
 Flags:
 `
@@ -59,6 +59,7 @@ var benchmarks = map[string]func(context.Context, *bench) (string, error){
 	"replay":   benchReplay,
 	"operator": benchOperator,
 	"start":    benchStart,
+	"shop":     benchShop,
 }
 
 func main() {
@@ -111,7 +112,7 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 		flags.PrintDefaults()
 	}
 	flags.IntVar(&o.rounds, "rounds", 3, "how `often` each is measured; the median counts")
-	flags.DurationVar(&o.duration, "duration", 0, "how `long` a measurement takes (default what the benchmark needs: 4s, 30s, 30s, 4s or 10s)")
+	flags.DurationVar(&o.duration, "duration", 0, "how `long` a measurement takes (default what the benchmark needs: 4s, 30s, 30s, 4s, 10s or 20s)")
 	flags.Int64Var(&o.users, "users", 100_000, "how `many` users scale has")
 	flags.IntVar(&o.finished, "finished", 1000, "how `many` LoadTests have finished that operator has beside those that run")
 	flags.IntVar(&o.running, "running", 50, "how `many` LoadTests operator has run at once")
@@ -129,7 +130,7 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 	switch {
 	case benchmarks[name] == nil:
 		flags.Usage()
-		return "", o, fmt.Errorf("%q is not worker, change, accuracy, scale, targets, replay, operator or start", name)
+		return "", o, fmt.Errorf("%q is not worker, change, accuracy, scale, targets, replay, operator, start or shop", name)
 	case flags.NArg() > 0:
 		return "", o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case o.rounds < 1 || o.users < 1 || o.finished < 1 || o.running < 1 || o.waiting < 1:
@@ -163,6 +164,7 @@ func (b *bench) build(ctx context.Context) error {
 	}
 	for name, folder := range map[string]string{
 		"groundtruth": "./test/groundtruth/cmd/groundtruth", "driver": "./test/driver", "waker": "./hack/bench/waker", "calls": "./hack/bench/calls",
+		"shop": "./hack/bench/shop",
 	} {
 		if err := b.compile(ctx, name, folder, "build"); err != nil {
 			return err

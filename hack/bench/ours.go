@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
@@ -22,7 +23,10 @@ import (
 )
 
 // worker is one of our workers in a process of its own.
-type worker struct{ *process.Process }
+type worker struct {
+	*process.Process
+	requests int // of its LoadTest
+}
 
 // answer is a line of the driver's output.
 type answer struct {
@@ -45,11 +49,14 @@ func (b *bench) startWorker(lt *v1beta1.LoadTest, number int32, core int, certif
 	if a.GetReplay() != nil {
 		a.Replay.File = b.path(replayLog)
 	}
+	for _, d := range a.GetData() { // nor tables, of which the shop alone has any
+		d.File = b.shopFile(filepath.Base(d.GetFile()))
+	}
 	p, err := process.Start(process.Command{Path: b.path(b.driver), Args: args, Env: trust(certificate), Core: core})
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{p}
+	w := &worker{p, len(a.GetRequests())}
 	text, err := protojson.Marshal(a)
 	if err == nil {
 		_, err = p.Stdin.Write(append(text, '\n'))
@@ -114,7 +121,7 @@ func (w *worker) measured() (*measure.Measurement, error) {
 	if err := protojson.Unmarshal(a.Measurement, m); err != nil {
 		return nil, err
 	}
-	return wire.Decode(m, 1)
+	return wire.Decode(m, w.requests)
 }
 
 // crew is workers that share a load.
@@ -132,13 +139,14 @@ func (c crew) run(step int32) (start int64, merged *measure.Measurement, err err
 			return 0, nil, err
 		}
 	}
-	merged = measure.NewMeasurement(1)
 	for _, w := range c {
 		m, err := w.measured()
 		if err != nil {
 			return 0, nil, err
 		}
-		if err := merged.Merge(m); err != nil {
+		if merged == nil {
+			merged = m
+		} else if err := merged.Merge(m); err != nil {
 			return 0, nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -32,7 +33,12 @@ func (t *target) certificate() string { return t.ca }
 
 // serve starts a ground-truth server with the arguments of its command.
 func (b *bench) serve(core int, args ...string) (*target, error) {
-	p, err := process.Start(process.Command{Path: b.path("groundtruth"), Args: args, Core: core})
+	return b.serveBy("groundtruth", core, args...)
+}
+
+// serveBy starts a server that says and counts what the ground-truth server does.
+func (b *bench) serveBy(program string, core int, args ...string) (*target, error) {
+	p, err := process.Start(process.Command{Path: b.path(program), Args: args, Core: core})
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +79,23 @@ func (t *target) fetch(path string, into any) error {
 	}
 	defer resp.Body.Close()
 	return json.NewDecoder(resp.Body).Decode(into)
+}
+
+// begun waits for the first request, which only the shop tells.
+func (t *target) begun(ctx context.Context) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, t.Control+"/begun", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return fmt.Errorf("wait for the first request: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("wait for the first request: %s", resp.Status)
+	}
+	return nil
 }
 
 // hold changes the latency; "" is none.

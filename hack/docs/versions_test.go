@@ -20,8 +20,8 @@ var (
 	code       = regexp.MustCompile("`([^`]+)`")
 )
 
-// TestVersionsAreThePinned compares the versions of docs/versions.md with the go.mod files that
-// pin them, and what other pages say of the same programs with docs/versions.md.
+// TestVersionsAreThePinned compares the versions of docs/versions.md with the files that pin them,
+// go.mod or requirements.txt, and what other pages say of the same programs with docs/versions.md.
 func TestVersionsAreThePinned(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "docs", "versions.md"))
 	must.Succeed(t, err)
@@ -35,7 +35,7 @@ func TestVersionsAreThePinned(t *testing.T) {
 		name, version := strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])
 		module, links := code.FindStringSubmatch(cells[3]), page.Parse([]byte(row)).Links
 		if len(module) == 0 || len(links) == 0 {
-			t.Errorf("name the module and link to its go.mod: %s", row)
+			t.Errorf("name the module and link to the file that pins it: %s", row)
 			continue
 		}
 		file, err := os.ReadFile(filepath.Join(root, "docs", filepath.FromSlash(links[0].Destination)))
@@ -55,9 +55,9 @@ func TestVersionsAreThePinned(t *testing.T) {
 	}
 }
 
-// pinned is the version of a module in a go.mod file, as people write it; empty: it is not there.
+// pinned is the version of a module in a go.mod file, or of a package in a requirements.txt, as people write it; empty: it is not there.
 func pinned(file, module string) string {
-	m := regexp.MustCompile(`(?m)^\s*(?:require )?` + regexp.QuoteMeta(module) + ` v(\S+)`).FindStringSubmatch(file)
+	m := regexp.MustCompile(`(?m)^\s*(?:require )?` + regexp.QuoteMeta(module) + `(?: v|==)(\S+)`).FindStringSubmatch(file)
 	if m == nil {
 		return ""
 	}
@@ -99,10 +99,10 @@ func currentTexts(t *testing.T) map[string]string {
 
 func TestPinsAreReadAsPeopleWriteThem(t *testing.T) {
 	const file = "require (\n\tgithub.com/prometheus/prometheus v0.305.1 // indirect\n\tgithub.com/prometheus/common v0.305.0\n" +
-		"\tgithub.com/minio/minio v0.0.0-20260212201848-7aac2a2c5b7c\n)\n\nrequire a.b/c/v3 v3.2.1 // indirect\n"
+		"\tgithub.com/minio/minio v0.0.0-20260212201848-7aac2a2c5b7c\n)\n\nrequire a.b/c/v3 v3.2.1 // indirect\n\nlocust==2.4.7\n"
 	for module, want := range map[string]string{
 		"github.com/prometheus/prometheus": "3.5.1", "github.com/prometheus/common": "0.305.0", "github.com/minio/minio": "2026-02-12",
-		"a.b/c/v3": "3.2.1", "a.b/c": "",
+		"a.b/c/v3": "3.2.1", "a.b/c": "", "locust": "2.4.7",
 	} {
 		same.As(t, module, want, pinned(file, module))
 	}
