@@ -27,7 +27,7 @@ func (r *pass) makeAudits(point v1beta1.AuditPoint, reason string) (done bool) {
 	s := &r.out.Status
 	switch {
 	case !slices.ContainsFunc(s.Audits, isPending):
-	case r.read.Internal.Auditing == nil || r.read.Internal.Auditing.Point != point:
+	case r.read.Internal.Auditing == nil: // another point of the run would be inconsistent
 		s.Internal.Auditing = &v1beta1.Auditing{Point: point, Since: metav1.NewMicroTime(r.now), Reason: reason}
 		r.auditsPending(point)
 		return false

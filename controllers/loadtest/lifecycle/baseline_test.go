@@ -144,7 +144,7 @@ func TestBaselineIsWaitedFor(t *testing.T) {
 			lt := accepted(against())
 			// Workers that are there already do not open the gate.
 			for _, seen := range []lifecycle.Observed{{Workers: make([]exchange.Worker, 3)}, awaited(ready, ready, ready)} {
-				seen.Baseline = tc.seen
+				seen.Baseline, seen.BaselineAbsent = tc.seen, tc.seen == nil
 				d := decide(lt, seen, time.Second)
 				if got := said(d.Status, v1beta1.ConditionWorkersReady); got != "False "+tc.want {
 					t.Errorf("WorkersReady is %s, want %s", got, tc.want)

@@ -23,7 +23,7 @@ type Sample struct {
 func (r *loading) sampleUsage() (goesOn bool) {
 	step := r.step()
 	target := LookedAt(r.spec, step)
-	if r.done || !r.samplesUsage() || target == nil || step.StartTime == nil {
+	if r.done || !r.samplesUsage() || target == nil {
 		return true
 	}
 	s := &Sample{Step: r.i, Service: target.Name, From: step.StartTime.Add(v1beta1.OrZero(step.Load.WarmUp))}

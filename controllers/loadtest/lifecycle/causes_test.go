@@ -71,6 +71,10 @@ func TestArchiveHasTheUsageOfItsStep(t *testing.T) {
 	if d.Store == nil || len(d.Store.Usage) != 1 || d.Store.Usage[0].Points[0].CPUMillis != 500 {
 		t.Fatalf("stored is %+v", d.Store)
 	}
+	lt.Spec.Target, seen.Looked.Look.Step = limited(1).Spec.Target, 0 // a URL, after a step of the control
+	if d := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(11*time.Second)); d.Store == nil || d.Store.Usage != nil {
+		t.Errorf("of another step is stored %+v", d.Store)
+	}
 	if got := d.Status.Steps[1].Environment.Usage; got == nil || len(got.Containers) != 1 || got.Containers[0].CPU != "500m" {
 		t.Errorf("the step has %+v", got)
 	}
@@ -83,6 +87,7 @@ func TestQueriesAreAskedAtTheEndOfAStep(t *testing.T) {
 	question1 := &question.Asked{Step: 1, Questions: []question.Question{{Name: "connections", Expression: `max(c{s="shortener"}[10000ms])`, Limit: "20"}}}
 	for name, tc := range map[string]struct {
 		final, asks bool
+		side        v1beta1.Side
 		answered    *question.Answers
 		names       []string
 		want        *question.Asked
@@ -92,13 +97,14 @@ func TestQueriesAreAskedAtTheEndOfAStep(t *testing.T) {
 		"it is done":                 {asks: true, final: true, names: []string{"connections"}, want: question1},
 		"another step was answered":  {asks: true, final: true, names: []string{"connections"}, answered: &question.Answers{Step: 0}, want: question1},
 		"it was answered":            {asks: true, final: true, names: []string{"connections"}, answered: &question.Answers{Step: 1, Results: results}, ends: true},
+		"of the control":             {asks: true, final: true, side: v1beta1.SideControl, names: []string{"connections"}, ends: true},
 		"not asked":                  {final: true, names: []string{"connections"}, ends: true},
 		"the run has nothing to ask": {asks: true, final: true, ends: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(1)
 			lt.Spec.Target = ladder().Target
-			lt.Status.Internal.Queries = tc.names
+			lt.Status.Internal.Queries, lt.Status.Steps[1].Side = tc.names, tc.side
 			seen := lastReport(3, tc.final)
 			seen.Step.Merged.Window = 10 * time.Second
 			seen.Asks, seen.Answered = tc.asks, tc.answered

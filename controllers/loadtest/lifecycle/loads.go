@@ -69,7 +69,7 @@ func (r *sideBySide) followLoads() (goesOn bool) {
 			s.Workers.Ready += test.Status.Workers.Ready
 			if Finished(test) {
 				l.Verdict, l.CompletionTime = test.Status.Verdict, r.microNow()
-				l.Message = text.Truncate(explanation(test.Status.Conditions), maxLoadMessage)
+				l.Message = text.Truncate(explanation(test.Status.Conditions).Message, maxLoadMessage)
 				l.Ended = l.Verdict == v1beta1.VerdictCanceled && r.read.Internal.StopTime != nil
 			}
 		}
@@ -142,7 +142,7 @@ func (r *sideBySide) endIfAsked() (goesOn bool) {
 		r.stopLoads()
 	case r.spec.Terminate, limited && !r.now.Before(at):
 		r.stopLoads()
-	case limited:
+	default:
 		r.wake(at)
 	}
 	return true
@@ -293,20 +293,14 @@ func (r *sideBySide) judgeLoads(judged []int) {
 
 // reasonOfLoad is the reason of the condition that explains the verdict of a load.
 func (r *sideBySide) reasonOfLoad(i int) string {
-	l, one := &r.out.Status.Loads[i], r.testOf(i)
+	one := r.testOf(i)
 	switch {
-	case l.UID == "":
+	case r.out.Status.Loads[i].UID == "":
 		return v1beta1.ReasonCreateRefused
 	case one == nil:
 		return v1beta1.ReasonLoadDeleted
 	}
-	if c := v1beta1.NotCarriedOut(one.Status.Conditions); c != nil {
-		return c.Reason
-	}
-	if c := meta.FindStatusCondition(one.Status.Conditions, v1beta1.ConditionThresholdsMet); c != nil {
-		return c.Reason
-	}
-	return string(l.Verdict)
+	return explanation(one.Status.Conditions).Reason
 }
 
 // createLoads creates the LoadTests of loads that have none, again and again if they are refused, until

@@ -284,6 +284,21 @@ func TestLoadsFollowEachOtherToTheEnd(t *testing.T) {
 	same.As(t, "summary", v1beta1.Summary{Step: "3/3 loads", Workers: s.Summary.Workers, Errors: "20%", Unsent: "9.09%", P95: "1s"}, s.Summary)
 }
 
+// One load is carried out as several are. Without any answer its times are not known.
+func TestLoadAlone(t *testing.T) {
+	f := newFamily(t)
+	f.parent.Spec.Loads = f.parent.Spec.Loads[:1]
+	f.pass()
+	f.ready("readers")
+	f.pass()
+	f.expect("Running : readers 1s")
+	f.end("readers", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
+	f.tests["sale-readers"].Status.Steps[1].Result = &v1beta1.StepResult{}
+	f.pass()
+	f.expect("Finished Passed: readers 1s Passed")
+	same.As(t, "summary", v1beta1.Summary{Step: "1/1 loads", Workers: "0/1"}, f.parent.Status.Summary)
+}
+
 // The verdict is that of the worst load; those that the run ended do not count.
 func TestVerdictOfLoads(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -327,10 +342,11 @@ func TestVerdictOfLoads(t *testing.T) {
 		"the background fails before the others end": {func(f *family) {
 			f.end("noise", v1beta1.VerdictFailed, v1beta1.ReasonStoppedOnBreach)
 			f.pass()
+			f.now = began.Add(5 * time.Second)
 			f.end("readers", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
 			f.pass()
 			f.end("late", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
-		}, "Finished Failed: readers 2s Passed, late 31s Passed, noise 2s Failed", "False ReasonOfFailed: Load noise: the thresholds of noise.", false},
+		}, "Finished Failed: readers 2s Passed, late 35s Passed, noise 2s Failed", "False ReasonOfFailed: Load noise: the thresholds of noise.", false},
 		"one is deleted": {func(f *family) {
 			delete(f.tests, "sale-readers")
 			f.pass()
@@ -344,13 +360,13 @@ func TestVerdictOfLoads(t *testing.T) {
 			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
 		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. What was measured is kept.", true},
 		"results of one cannot be read": {func(f *family) {
-			f.end("readers", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
+			f.end("readers", v1beta1.VerdictFailed, v1beta1.ReasonAllStepsRan)
 			f.tests["sale-readers"].Status.Steps[1].Result.Histogram = "torn"
 			f.pass()
 			f.end("late", v1beta1.VerdictInconclusive, v1beta1.ReasonAllStepsRan)
 			f.pass()
 			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-		}, "Finished Inconclusive: readers 2s Passed, late 31s Inconclusive, noise 2s Canceled ended", "Unknown ReasonOfInconclusive: Load late: the thresholds of late.", false},
+		}, "Finished Failed: readers 2s Failed, late 31s Inconclusive, noise 2s Canceled ended", "False ReasonOfFailed: Load readers: step all: decode histogram: encoded histogram too short: got 3 bytes, need at least 8.", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := begun(t)
@@ -369,14 +385,14 @@ func TestVerdictOfLoads(t *testing.T) {
 
 // What the user, the administrator or a deadline ends is Canceled or Error, with what was measured.
 func TestLoadsAreEndedWithTheRun(t *testing.T) {
-	none := func(*family) {}
+	early := func(f *family) { f.end("readers", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan) } // is not judged
 	for name, c := range map[string]struct {
 		ask, then func(*family)
 		want      string
 	}{
-		"terminated":      {func(f *family) { f.parent.Spec.Terminate = true }, none, "False Terminated: spec.terminate ended the run; what was measured is kept."},
-		"stopped":         {func(f *family) { f.rules = rules(t, "stop: {by: jane}") }, func(f *family) { f.rules = policy.Rules{} }, "False Stopped: Stopped by jane (operator configuration). What was measured is kept."},
-		"out of its time": {func(f *family) { f.parent.Spec.ActiveDeadlineSeconds = ptr.To[int64](1) }, none, "False DeadlineExceeded: The run did not finish within activeDeadlineSeconds (1s); what was measured is kept."},
+		"terminated":      {func(f *family) { f.parent.Spec.Terminate = true }, early, "False Terminated: spec.terminate ended the run; what was measured is kept."},
+		"stopped":         {func(f *family) { f.rules = rules(t, "stop: {by: jane}") }, func(f *family) { f.rules = policy.Rules{}; early(f) }, "False Stopped: Stopped by jane (operator configuration). What was measured is kept."},
+		"out of its time": {func(f *family) { f.parent.Spec.ActiveDeadlineSeconds = ptr.To[int64](1) }, early, "False DeadlineExceeded: The run did not finish within activeDeadlineSeconds (1s); what was measured is kept."},
 		"with time that comes late": {
 			func(f *family) { f.parent.Spec.ActiveDeadlineSeconds = ptr.To[int64](1) }, func(f *family) { f.parent.Spec.ActiveDeadlineSeconds = nil },
 			"False DeadlineExceeded: The run did not finish within activeDeadlineSeconds; what was measured is kept.",
@@ -395,8 +411,8 @@ func TestLoadsAreEndedWithTheRun(t *testing.T) {
 			f.now = f.now.Add(time.Second)
 			f.pass()
 			same.As(t, "instant", stop, f.parent.Status.Internal.StopTime)
-			c.then(f)
 			f.endAll(v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			c.then(f)
 			f.pass()
 			same.As(t, "why", c.want, f.why())
 			if f.parent.Status.Together == nil || strings.Contains(f.events, "LoadsEnded") {
@@ -429,14 +445,19 @@ func TestLoadsThatAreRefused(t *testing.T) {
 			f.now, f.parent.Spec.StartDeadlineSeconds = began.Add(time.Hour), nil
 			f.pass()
 			f.parent.Spec.Terminate = true
+			delete(f.refused, "late") // it is not created any more
+			f.pass()
+			same.As(f.t, "created", 2, len(f.tests))
 		}, "Finished Canceled: readers - Canceled ended, late - Canceled ended, noise - Canceled ended", "False Terminated: spec.terminate ended the run; what was measured is kept."},
 		"for ever": {func(f *family) { f.refused["late"].Permanent = true }, "Finished Error: readers - Canceled ended, late - Error, noise - Canceled ended",
 			"False CreateRefused: Load late: The API server refuses the LoadTest: the quota is used up. What was measured is kept."},
 		"for a while": {func(f *family) {
+			f.now = began.Add(5 * time.Second)
+			same.As(f.t, "to be created", 1, len(f.pass().CreateLoads))
 			delete(f.refused, "late")
 			f.pass()
+			same.As(f.t, "created", 3, len(f.tests))
 			f.parent.Spec.Terminate = true
-			f.pass()
 		}, "Finished Canceled: readers - Canceled ended, late - Canceled ended, noise - Canceled ended", "False Terminated: spec.terminate ended the run; what was measured is kept."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -462,14 +483,21 @@ func TestLoadsThatAreNotCreated(t *testing.T) {
 	f.taken = "late"
 	f.pass()
 	same.As(t, "CarriedOut", "False CreateRefused: A LoadTest named sale-late exists and is not of this run; delete it, or give the load another name.", f.why())
+	same.As(t, "created", 0, len(f.tests))
 	f = newFamily(t)
-	f.refused["readers"] = &lifecycle.Refusal{Message: "no", Permanent: true}
-	f.refused["late"] = f.refused["readers"]
+	f.refused["readers"], f.refused["late"] = &lifecycle.Refusal{Message: "no", At: f.now}, &lifecycle.Refusal{Message: "never", At: f.now}
+	f.pass()
+	same.As(t, "WorkersReady", "False CreateRefused: The API server refuses LoadTest sale-readers: no.", said(f.parent.Status, v1beta1.ConditionWorkersReady))
+	f.refused["readers"].Permanent, f.refused["late"].Permanent = true, true
 	f.pass()
 	f.endAll(v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
 	f.pass()
 	f.expect("Finished Error: readers - Error, late - Canceled ended, noise - Canceled ended")
 	same.As(t, "what becomes of it", "The run ended before the load could begin.", f.parent.Status.Loads[1].Message)
+	f = begun(t)
+	f.parent.Status.Loads = f.parent.Status.Loads[1:]
+	f.pass()
+	same.As(t, "of other loads", "False InvalidStatus: The run cannot continue from this status: status.loads do not follow from spec.loads. Create the LoadTest again.", f.why())
 }
 
 // A load waits with its workers for the instant that the LoadTest chooses, and begins at it.

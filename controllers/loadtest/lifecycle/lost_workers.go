@@ -86,7 +86,7 @@ func (r *pass) lossStops() bool {
 // isCutByLoss says whether only the loss of workers cut the step, and the run goes on with
 // the others, which carried their shares out.
 func (r *loading) isCutByLoss() bool {
-	return r.toleratesLoss() && r.out.Status.Workers.Lost > 0 && results.RestCarriedOut(r.step(), r.seen.Workers, r.report, func(n int) bool {
+	return r.out.Status.Workers.Lost > 0 && results.RestCarriedOut(r.step(), r.seen.Workers, r.report, func(n int) bool {
 		w := r.seen.Workers[n]
 		return r.leaves(w) || !w.Final // given up
 	})

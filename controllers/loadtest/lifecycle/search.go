@@ -34,15 +34,12 @@ func (r *running) appendProbe() (appended bool) {
 
 // tellProbe says what came of a probe.
 func (r *running) tellProbe(step *v1beta1.StepStatus) {
-	const kept = "every threshold was kept"
-	outcome := map[v1beta1.ThresholdState]string{
-		v1beta1.ThresholdPassed: kept,
-		v1beta1.ThresholdFailed: "a threshold was breached",
-	}[step.ThresholdState]
-	if outcome == "" || step.Result != nil && !rungs.IsSound(step.Result) {
-		outcome = "the target could not be judged"
-	}
-	if outcome == kept && step.Result != nil {
+	outcome := "the target could not be judged"
+	switch sound := step.Result != nil && rungs.IsSound(step.Result); {
+	case sound && step.ThresholdState == v1beta1.ThresholdFailed:
+		outcome = "a threshold was breached"
+	case sound && step.ThresholdState == v1beta1.ThresholdPassed:
+		outcome = "every threshold was kept"
 		switch o := step.Result.Outstanding; {
 		case o.Grows():
 			outcome += ", and outstanding requests grew"

@@ -297,7 +297,7 @@ func TestStepWhoseInstantIsReadBackLateStartsAnew(t *testing.T) {
 		ahead      time.Duration // of the other instant; 0: none is chosen
 	}{
 		"at the instant":                     {0, true, 0},
-		"they would begin it late":           {time.Millisecond, true, 502 * time.Millisecond},
+		"they would begin it late":           {time.Nanosecond, true, 500*time.Millisecond + 2},
 		"later still":                        {8 * time.Second, true, 16500 * time.Millisecond},
 		"they were directed, and are silent": {8 * time.Second, false, 0},
 	} {

@@ -39,6 +39,14 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 			func(lt *v1beta1.LoadTest) { lt.Status.Baseline = figures },
 			jsonSize(t, figures),
 		},
+		"where targets lead to": {
+			1, 1, nil,
+			func(lt *v1beta1.LoadTest) {
+				s := &lt.Status.Internal
+				s.Access, s.ControlAccess, s.OtherAccess = leadsTo(1), leadsTo(2), []v1beta1.TargetAccess{*leadsTo(3)}
+			},
+			jsonSize(t, leadsTo(1)) + jsonSize(t, leadsTo(2)) + jsonSize(t, leadsTo(3)),
+		},
 		"the target of a step": {
 			1, 1, nil,
 			func(lt *v1beta1.LoadTest) { lt.Status.Environment = &v1beta1.EnvironmentStatus{} },

@@ -107,8 +107,14 @@ func TestBothTargetsAreFound(t *testing.T) {
 
 // The named ports of other targets are looked up one after another, after both targets of a comparison.
 func TestOtherTargetsAreFound(t *testing.T) {
+	t.Run("with a control", func(t *testing.T) { otherTargetsAreFound(t, comparing()) })
+	t.Run("without one", func(t *testing.T) { otherTargetsAreFound(t, ladder()) })
+}
+
+func otherTargetsAreFound(t *testing.T, spec v1beta1.LoadTestSpec) {
+	t.Helper()
 	named := ptr.To(intstr.FromString("http"))
-	lt := &v1beta1.LoadTest{Spec: comparing()}
+	lt := &v1beta1.LoadTest{Spec: spec}
 	lt.Namespace = "default"
 	lt.Spec.Requests = append(lt.Spec.Requests, *lt.Spec.Requests[0].DeepCopy(), *lt.Spec.Requests[0].DeepCopy())
 	for i, name := range []string{"a", "b"} {

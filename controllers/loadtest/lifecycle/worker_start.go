@@ -90,9 +90,7 @@ func (r *starting) failAtDeadline() (goesOn bool) {
 			fmt.Sprintf("The run did not finish within activeDeadlineSeconds (%ds): its workers were not ready. %s", *r.spec.ActiveDeadlineSeconds, r.wait.message))
 		return false
 	}
-	if limited {
-		r.wake(at)
-	}
+	r.wake(at)
 	return true
 }
 
