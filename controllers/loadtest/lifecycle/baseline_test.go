@@ -170,10 +170,16 @@ func TestBaselineIsWaitedFor(t *testing.T) {
 func TestHeldRunForgetsItsBaseline(t *testing.T) {
 	lt := accepted(against())
 	lt.Status.Baseline = &v1beta1.BaselineStatus{Name: "before"}
+	lt.Status.Environment = &v1beta1.EnvironmentStatus{}
+	s := &lt.Status.Internal
+	s.Access, s.ControlAccess, s.OtherAccess, s.Auditing = leadsTo(1), leadsTo(1), []v1beta1.TargetAccess{{}}, &v1beta1.Auditing{Point: v1beta1.AuditBefore}
 	lt.Spec.Suspend = true
 	lt.Status = decide(lt, awaited(coming), time.Second).Status
 	if lt.Status.Baseline != nil || !lifecycle.NeedsBaseline(lt) {
 		t.Errorf("%+v is kept", lt.Status.Baseline)
+	}
+	if s.Access != nil || s.ControlAccess != nil || s.OtherAccess != nil || s.Auditing != nil || lt.Status.Environment != nil {
+		t.Errorf("kept of its target is %+v, %+v", lt.Status.Environment, s)
 	}
 	lt.Spec.Suspend, lt.Spec.Ladder.Users = false, []int32{1000}
 	if d := decide(lt, lifecycle.Observed{Baseline: earlier(v1beta1.VerdictPassed)}, time.Minute); len(d.Status.Baseline.Steps) != 1 || d.Status.Baseline.Steps[0].Rung != 1 {

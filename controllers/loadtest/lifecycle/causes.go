@@ -41,7 +41,7 @@ func (r *inputs) samplesUsage() bool {
 
 // usage is what was read of it in the step, for the archive.
 func (r *loading) usage() []archive.Usage {
-	if seen := r.seen.Looked; r.samplesUsage() && seen != nil && seen.Step == r.i {
+	if seen := r.seen.Looked; seen != nil && seen.Step == r.i {
 		return seen.ArchivedUsage(r.step())
 	}
 	return nil

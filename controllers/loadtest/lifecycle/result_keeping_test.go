@@ -57,6 +57,7 @@ func TestResultsAreKeptBeforeTheLoadTestGoes(t *testing.T) {
 		"both by this process":           {over(none), lifecycle.Keeping{Wanted: both, Archive: done, Announce: done}, 0, will{Delete: true}},
 		"the webhook does not answer":    {over(none, archived), lifecycle.Keeping{Wanted: both, Announce: failed}, time.Second, will{RequeueAfter: 4 * time.Second}},
 		"the webhook was waited for":     {over(none, archived), lifecycle.Keeping{Wanted: both, Announce: often}, time.Hour, will{Delete: true}},
+		"old news are not waited for":    {over(ptr.To[int32](3600), archived), lifecycle.Keeping{Wanted: policy.Results{Archived: true, Announced: true, Wait: time.Minute}}, time.Hour, will{Delete: true}},
 		"old news are not announced":     {over(nil, archived), lifecycle.Keeping{Wanted: both}, time.Hour, will{}},
 		"the store was waited for":       {over(ptr.To[int32](60)), lifecycle.Keeping{Wanted: both, Archive: often}, time.Hour + time.Minute, will{Keep: lifecycle.Keep{Archive: true}, Delete: true, Unkept: true}},
 		"not for as long":                {over(ptr.To[int32](60)), lifecycle.Keeping{Wanted: both, Archive: lifecycle.Effort{Failed: "x", Attempts: 1, At: began.Add(time.Hour)}}, time.Hour, will{RequeueAfter: 5 * time.Second}},

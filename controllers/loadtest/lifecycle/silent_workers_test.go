@@ -304,6 +304,7 @@ func TestStepWhoseInstantIsReadBackLateStartsAnew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt, seen := limited(1), one(ready)
 			seen.Since, seen.Undirected = start.Add(-time.Minute), tc.undirected
+			seen.Step = &exchange.Report{Step: 0, Merged: measure.NewMeasurement(1)} // of the step before
 			d := lifecycle.Decide(lt, policy.Rules{}, seen, start.Add(tc.after))
 			want := start
 			if tc.ahead > 0 {
