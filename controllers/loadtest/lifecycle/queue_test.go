@@ -232,6 +232,11 @@ func TestAStopDoesNotBeginAStep(t *testing.T) {
 			if d.Status.Internal.StopTime == nil || d.Status.Internal.StopCause == nil || d.Status.Internal.StopCause.Reason != v1beta1.ReasonStopped {
 				t.Fatalf("stopped at %v for %+v", d.Status.Internal.StopTime, d.Status.Internal.StopCause)
 			}
+			before := &metav1.MicroTime{Time: began.Add(20 * time.Second)}
+			lt.Status.Internal.StopTime = before
+			if again := lifecycle.Decide(lt, rules(t, "stop: {by: jane}"), seen, began.Add(21*time.Second)).Status.Internal; !again.StopTime.Equal(before) || again.StopCause != nil {
+				t.Errorf("stopped again, at %v for %+v", again.StopTime, again.StopCause)
+			}
 			if d.Undirected != tc.since.IsZero() || (d.Directive.Start == nil) != tc.undirected {
 				t.Errorf("undirected: %v, start %+v", d.Undirected, d.Directive.Start)
 			}

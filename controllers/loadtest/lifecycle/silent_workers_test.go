@@ -137,15 +137,17 @@ func TestCountsNeverFall(t *testing.T) {
 		reporting int32
 		sent      int64
 		want      int64
+		now       time.Duration
 	}{
-		"one of three is here":                   {[]exchange.Worker{ready, cutOff, cutOff}, 1, 100, 300},
-		"one of three is here, with more":        {[]exchange.Worker{ready, cutOff, cutOff}, 1, 400, 300},
-		"all are here":                           {[]exchange.Worker{ready, ready, ready}, 3, 330, 330},
-		"one was lost, and two are here":         {[]exchange.Worker{ready, ready, ended}, 2, 220, 300},
-		"one was lost, and two are beyond it":    {[]exchange.Worker{ready, ready, ended}, 2, 320, 320},
-		"one was lost, and two ended with less":  {[]exchange.Worker{final, final, ended}, 2, 280, 300},
-		"one was lost, and two ended with more":  {[]exchange.Worker{final, final, ended}, 2, 380, 380},
-		"reports of an earlier version are more": {[]exchange.Worker{final, final, final}, 3, 500, 500},
+		"one of three is here":                   {[]exchange.Worker{ready, cutOff, cutOff}, 1, 100, 300, 20 * time.Second},
+		"one of three is here, with more":        {[]exchange.Worker{ready, cutOff, cutOff}, 1, 400, 300, 20 * time.Second},
+		"all are here":                           {[]exchange.Worker{ready, ready, ready}, 3, 330, 330, 20 * time.Second},
+		"one was lost, and two are here":         {[]exchange.Worker{ready, ready, ended}, 2, 220, 300, 20 * time.Second},
+		"one was lost, and two are beyond it":    {[]exchange.Worker{ready, ready, ended}, 2, 320, 320, 20 * time.Second},
+		"one was lost, and two ended with less":  {[]exchange.Worker{final, final, ended}, 2, 280, 300, 20 * time.Second},
+		"one was lost, and two ended with more":  {[]exchange.Worker{final, final, ended}, 2, 380, 380, 20 * time.Second},
+		"one ended, and two are given up":        {[]exchange.Worker{final, cutOff, cutOff}, 1, 400, 400, 2 * time.Minute},
+		"reports of an earlier version are more": {[]exchange.Worker{final, final, final}, 3, 500, 500, 20 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(0)
@@ -155,7 +157,7 @@ func TestCountsNeverFall(t *testing.T) {
 			step.Result = &v1beta1.StepResult{Counts: v1beta1.Counts{Sent: 300, Completed: 300, Expected: 300}, Due: 300}
 			seen := awaited(tc.workers...)
 			seen.Step = measured(0, tc.reporting, tc.sent, until)
-			s := lifecycle.Decide(lt, policy.Rules{}, seen, until).Status
+			s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(tc.now)).Status
 			if got := s.Steps[0].Result; got.Sent != tc.want || got.Due != tc.want {
 				t.Errorf("%d sent of %d due, want %d", got.Sent, got.Due, tc.want)
 			}

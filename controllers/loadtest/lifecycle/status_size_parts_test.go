@@ -62,6 +62,11 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 			func(lt *v1beta1.LoadTest) { lt.Status.Environment = &v1beta1.EnvironmentStatus{Usage: true} },
 			targetstate.MaxSize + 9*(targetstate.MaxStepSize+targetstate.MaxUsageSize),
 		},
+		"the names of queries": {
+			0, 1, nil,
+			func(lt *v1beta1.LoadTest) { lt.Status.Internal.Queries = []string{strings.Repeat("q", 63)} },
+			jsonSize(t, strings.Repeat("q", 63)),
+		},
 		"answers to queries": {
 			9, 1, nil,
 			func(lt *v1beta1.LoadTest) {
