@@ -87,6 +87,9 @@ func TestNumberThatNoWorkerHasReadIsGivenUp(t *testing.T) {
 	second.State, second.CompletionTime, second.Result = v1beta1.StepComplete, ptr.To(metav1.NewMicroTime(began.Add(40*time.Second))), &v1beta1.StepResult{}
 	lt.Status.Audits = plan.Audits(&lt.Spec)
 	lt.Status.Internal.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditAfter, Since: *second.CompletionTime, Reason: v1beta1.ReasonAllStepsRan}
+	if d := decide(lt, one(ready), 41*time.Second); d.RequeueAfter != lt.Status.Audits[0].MaxWait.Duration-time.Second {
+		t.Errorf("again after %v", d.RequeueAfter)
+	}
 	a := decide(lt, one(ready), time.Hour).Status.Audits[0]
 	if a.State != v1beta1.AuditInconclusive || !strings.Contains(a.Message, "no worker read it within ") {
 		t.Errorf("the audit is %s: %s", a.State, a.Message)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
@@ -128,6 +129,15 @@ func TestQueriesAreAskedAtTheEndOfAStep(t *testing.T) {
 				t.Errorf("the next pass is after %v", d.RequeueAfter)
 			}
 		})
+	}
+}
+
+// A step of which nothing was reported is not asked about.
+func TestNothingIsAskedWithoutAReport(t *testing.T) {
+	lt, seen := limited(1), awaited(exchange.Worker{Pod: exchange.PodEnded})
+	lt.Status.Internal.Queries, seen.Asks = []string{"connections"}, true
+	if d := lifecycle.Decide(lt, asked(t), seen, began.Add(31*time.Second)); d.Ask != nil || d.Status.Steps[1].State != v1beta1.StepCut {
+		t.Errorf("asked is %+v", d.Ask)
 	}
 }
 

@@ -176,6 +176,7 @@ func TestWhatEndsAWaitInTheQueue(t *testing.T) {
 		"it is terminated":   {func(s *v1beta1.LoadTestSpec) { s.Terminate = true }, "", v1beta1.PhaseFinished, v1beta1.ReasonTerminated},
 		"it is held":         {func(s *v1beta1.LoadTestSpec) { s.Suspend = true }, "", v1beta1.PhaseSuspended, v1beta1.ReasonSuspended},
 		"runs are stopped":   {nil, "stop: {}", v1beta1.PhaseSuspended, v1beta1.ReasonStopped},
+		"its rules are lost": {nil, "?", v1beta1.PhaseSuspended, v1beta1.ReasonConfigurationInvalid},
 		"quiet hours come":   {nil, `quietHours: [{from: "09:00", to: "11:00"}]`, v1beta1.PhaseSuspended, v1beta1.ReasonQuietHours},
 		"nothing does, then": {nil, "", v1beta1.PhaseQueued, ""},
 	} {
@@ -187,7 +188,14 @@ func TestWhatEndsAWaitInTheQueue(t *testing.T) {
 			if tc.edit != nil {
 				tc.edit(&lt.Spec)
 			}
-			d := lifecycle.Decide(lt, rules(t, tc.rules), seen, began.Add(time.Second))
+			allowed := policy.Rules{}
+			if tc.rules == "?" {
+				wrong, _ := policy.Next(nil, map[string]string{"config.yaml": tc.rules})
+				allowed = wrong.For("default")
+			} else {
+				allowed = rules(t, tc.rules)
+			}
+			d := lifecycle.Decide(lt, allowed, seen, began.Add(time.Second))
 			if d.Status.Phase != tc.phase || d.Status.StartTime != nil || (said(d.Status, v1beta1.ConditionQueued) != "") != (tc.phase == v1beta1.PhaseQueued) {
 				t.Errorf("phase %s, started %v, queued: %s", d.Status.Phase, d.Status.StartTime, said(d.Status, v1beta1.ConditionQueued))
 			}

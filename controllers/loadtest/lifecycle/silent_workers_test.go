@@ -214,7 +214,11 @@ func TestHeldRunGivesNoWorkerUp(t *testing.T) {
 	lt := limited(1)
 	lt.Spec.Suspend = true
 	lt.Status.Steps[1].State, lt.Status.Steps[1].StartTime = v1beta1.StepPending, nil
-	s := lifecycle.Decide(lt, policy.Rules{}, awaited(cutOff), began.Add(time.Hour)).Status
+	d := lifecycle.Decide(lt, rules(t, "limits: {namespaces: [{held: 1ns}]}"), awaited(cutOff), began.Add(time.Hour))
+	if d.RequeueAfter != time.Millisecond {
+		t.Errorf("again after %v", d.RequeueAfter)
+	}
+	s := d.Status
 	if s.Verdict != "" || s.Workers.Silent != 1 || s.Phase != v1beta1.PhaseSuspended {
 		t.Errorf("verdict %q, %d silent in phase %s; want none, 1, Suspended", s.Verdict, s.Workers.Silent, s.Phase)
 	}
@@ -346,11 +350,16 @@ func TestStepThatWorkersBeganKeepsItsInstant(t *testing.T) {
 
 // A worker that died before the step began leaves none to begin it together.
 func TestStepThatIsStartedAnewWithoutAWorkerIsCut(t *testing.T) {
-	seen := awaited(exchange.Worker{Pod: exchange.PodEnded})
-	seen.Since = time.Time{}
-	s := lifecycle.Decide(limited(1), policy.Rules{}, seen, began.Add(31*time.Second)).Status
-	if s.Steps[1].State != v1beta1.StepCut || s.Verdict != v1beta1.VerdictInconclusive {
-		t.Errorf("the step is %s, the verdict %s; want Cut and Inconclusive", s.Steps[1].State, s.Verdict)
+	ended, never := awaited(exchange.Worker{Pod: exchange.PodEnded}), one(there(exchange.Worker{Connected: true, LastSeen: began.Add(time.Hour)}))
+	ended.Since, never.Since = time.Time{}, began.Add(31*time.Second)
+	for name, tc := range map[string]struct {
+		seen  lifecycle.Observed
+		after time.Duration
+	}{"it died": {ended, 31 * time.Second}, "it is never ready": {never, time.Hour}} {
+		s := lifecycle.Decide(limited(1), policy.Rules{}, tc.seen, began.Add(tc.after)).Status
+		if s.Steps[1].State != v1beta1.StepCut || s.Verdict != v1beta1.VerdictInconclusive {
+			t.Errorf("%s: the step is %s, the verdict %s; want Cut and Inconclusive", name, s.Steps[1].State, s.Verdict)
+		}
 	}
 }
 

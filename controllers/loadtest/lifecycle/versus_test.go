@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -154,4 +155,30 @@ func TestOldWorkersSendToNoOtherTargets(t *testing.T) {
 	w := newWorld(t, spec)
 	w.Targets = 0
 	checkStory(t, w, "stories", "other-targets-by-old-workers")
+}
+
+// Each target counts that a worker has to know; a worker of one target need not say so.
+func TestWorkersOfTooFewTargets(t *testing.T) {
+	other, both := ladder(), comparing()
+	other.OtherTargets = []v1beta1.OtherTarget{{Name: "a", Service: &v1beta1.ServiceReference{Name: "a"}}}
+	token := *other.Requests[0].DeepCopy()
+	token.Name, token.Target = "token", "a"
+	other.Requests = append(other.Requests, token)
+	both.OtherTargets, both.Requests = other.OtherTargets, other.Requests
+	for name, tc := range map[string]struct {
+		spec v1beta1.LoadTestSpec
+		want int32
+	}{"one": {ladder(), 0}, "a control": {comparing(), 2}, "another": {other, 2}, "both": {both, 3}} {
+		for targets := range int32(4) {
+			lt := accepted(tc.spec)
+			lt.Status.TargetURL = "http://shortener:8080"
+			seen := three(exchange.Worker{Connected: true, Ready: true, Targets: targets, Answers: 16})
+			for i := range seen.Workers {
+				seen.Workers[i].Targets = targets
+			}
+			if got := decide(lt, seen, time.Second).Status.Workers.Ready == 3; got != (targets >= tc.want) {
+				t.Errorf("%s: with workers of %d targets it is %t that all are ready", name, targets, got)
+			}
+		}
+	}
 }

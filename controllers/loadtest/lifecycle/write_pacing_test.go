@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // How a run is getting on is written once a second, less often if its object is large or
@@ -77,7 +78,9 @@ func TestPaceOfReadiness(t *testing.T) {
 	decide := func(w ...exchange.Worker) lifecycle.Decision {
 		seen := awaited(w...)
 		seen.Written = written
-		return lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(2*time.Second))
+		d, err := lifecycle.DecideUnwritten(lt, policy.Rules{}, seen, began.Add(2*time.Second))
+		must.Report(t, "inputs", err)
+		return d
 	}
 	lt.Status = lifecycle.Decide(lt, policy.Rules{}, awaited(coming, coming, coming), began.Add(time.Second)).Status
 	for name, w := range map[string]exchange.Worker{
