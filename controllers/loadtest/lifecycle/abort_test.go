@@ -80,3 +80,16 @@ func endless(lt *v1beta1.LoadTest, _ *lifecycle.Observed) {
 	lt.Status.Steps[0].Load.Requests = 0
 	lt.Spec.Thresholds[0].Metric, lt.Spec.Thresholds[0].Max = "p95", ptr.To(intstr.Parse("10ms"))
 }
+
+// A step of which nothing was reported failed, too, if a threshold stopped it.
+func TestStepThatWasAbortedWithoutAReport(t *testing.T) {
+	lt := limited(0)
+	lt.Status.Internal.StopTime = &metav1.MicroTime{Time: began.Add(18 * time.Second)}
+	lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: v1beta1.MetricFailureRate, Max: ptr.To(intstr.Parse("1%")), OnBreach: v1beta1.BreachAbort}}
+	lt.Status.Thresholds = verdict.Thresholds(&lt.Spec, lt.Status.Requests, lt.Status.Steps)
+	lt.Status.Thresholds[0].State, lt.Status.Thresholds[0].AbortTime = v1beta1.ThresholdFailed, lt.Status.Internal.StopTime
+	s := decide(lt, awaited(exchange.Worker{Pod: exchange.PodEnded}), 19*time.Second).Status
+	if s.Verdict == "" || s.Steps[0].ThresholdState != v1beta1.ThresholdFailed {
+		t.Errorf("verdict %s, the step is %s", s.Verdict, s.Steps[0].ThresholdState)
+	}
+}

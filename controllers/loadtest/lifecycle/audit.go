@@ -120,7 +120,7 @@ func isStable(a *v1beta1.AuditStatus, reading exchange.Reading) bool {
 // take takes the number of audit n, or says why it cannot be taken.
 func take(a v1beta1.AuditStatus, value v1beta1.JSONPath, point v1beta1.AuditPoint, readings []exchange.Reading, n int, readerLeft bool) v1beta1.AuditStatus {
 	switch {
-	case n >= len(readings) && !readerLeft:
+	case !readerLeft: // then there are no readings
 		return verdict.Unread(value, a, point, "no worker is left to read it")
 	case n >= len(readings):
 		return verdict.Unread(value, a, point, fmt.Sprintf("no worker read it within %s", text.Short(a.MaxWait.Duration)))

@@ -58,6 +58,9 @@ func TestBaselineIsCopiedWhenTheRunIsAccepted(t *testing.T) {
 		if lifecycle.NeedsBaseline(lt) {
 			t.Error("the baseline is looked up again")
 		}
+		if again := decide(lt, lifecycle.Observed{Baseline: earlier(v1beta1.VerdictInconclusive)}, time.Second).Status; again.Verdict != "" || again.Baseline.Verdict != verdict {
+			t.Errorf("it is copied again: %+v", again.Baseline)
+		}
 		if d := decide(lt, lifecycle.Observed{Workers: make([]exchange.Worker, 3)}, time.Second); d.Job != lifecycle.JobCreate {
 			t.Errorf("with the baseline deleted the Job is %v, want created", d.Job)
 		}

@@ -87,10 +87,28 @@ func TestNumberThatNoWorkerHasReadIsGivenUp(t *testing.T) {
 	second.State, second.CompletionTime, second.Result = v1beta1.StepComplete, ptr.To(metav1.NewMicroTime(began.Add(40*time.Second))), &v1beta1.StepResult{}
 	lt.Status.Audits = plan.Audits(&lt.Spec)
 	lt.Status.Internal.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditAfter, Since: *second.CompletionTime, Reason: v1beta1.ReasonAllStepsRan}
+	ending := ready
+	ending.PodEnding = true
+	if d := decide(lt, awaited(ending, ready), 41*time.Second); d.Directive.Read == nil || d.Directive.Read.Worker != 1 {
+		t.Errorf("to be read: %+v", d.Directive.Read)
+	}
 	if d := decide(lt, one(ready), 41*time.Second); d.RequeueAfter != lt.Status.Audits[0].MaxWait.Duration-time.Second {
 		t.Errorf("again after %v", d.RequeueAfter)
 	}
 	a := decide(lt, one(ready), time.Hour).Status.Audits[0]
+	two := lt.DeepCopy()
+	two.Spec.Audits = append(two.Spec.Audits, *lt.Spec.Audits[len(lt.Spec.Audits)-1].DeepCopy())
+	two.Spec.Audits[len(two.Spec.Audits)-1].Name = "two"
+	two.Status.Audits = plan.Audits(&two.Spec)
+	two.Status.Audits[0].State, two.Status.Audits[0].Message = v1beta1.AuditInconclusive, "It was not read before."
+	if got := decide(two, one(ready), time.Hour).Status.Audits; len(got) != 2 || got[0].Message != "It was not read before." || got[1].Message == "" {
+		t.Errorf("audits %+v", got)
+	}
+	ended := lt.DeepCopy()
+	ended.Spec.Terminate = true
+	if s := decide(ended, one(ready), time.Hour).Status; s.Verdict != v1beta1.VerdictCanceled || s.Internal.Auditing != nil {
+		t.Errorf("terminated: verdict %s, %+v", s.Verdict, s.Internal.Auditing)
+	}
 	if a.State != v1beta1.AuditInconclusive || !strings.Contains(a.Message, "no worker read it within ") {
 		t.Errorf("the audit is %s: %s", a.State, a.Message)
 	}

@@ -132,6 +132,16 @@ func TestQueriesAreAskedAtTheEndOfAStep(t *testing.T) {
 	}
 }
 
+// Of a URL no Service is known.
+func TestWhatIsAskedOfAURL(t *testing.T) {
+	lt, seen := limited(1), lastReport(3, true)
+	lt.Status.Internal.Queries, seen.Asks = []string{"connections"}, true
+	seen.Step.Merged.Window = 10 * time.Second
+	if d := lifecycle.Decide(lt, asked(t), seen, began.Add(31*time.Second)); d.Ask == nil || d.Ask.Questions[0].Problem != "the expression has $service, and the target is not a Service" {
+		t.Errorf("asked is %+v", d.Ask)
+	}
+}
+
 // A step of which nothing was reported is not asked about.
 func TestNothingIsAskedWithoutAReport(t *testing.T) {
 	lt, seen := limited(1), awaited(exchange.Worker{Pod: exchange.PodEnded})

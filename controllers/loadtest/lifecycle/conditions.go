@@ -82,8 +82,8 @@ func (r *pass) set(kind string, status metav1.ConditionStatus, reason, message s
 }
 
 // deadline is t plus that many seconds; ok is false when there is none.
-func deadline(t *metav1.Time, seconds *int64) (at time.Time, ok bool) {
-	if t == nil || seconds == nil {
+func deadline(t time.Time, seconds *int64) (at time.Time, ok bool) {
+	if seconds == nil {
 		return time.Time{}, false
 	}
 	return t.Add(time.Duration(*seconds) * time.Second), true

@@ -34,7 +34,7 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 		reason          string
 		message         string
 	}{
-		"the same":             {workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
+		"the same":             {workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, otherDigest), worker(oneDigest, "")}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
 		"one is not ready yet": {workers: []exchange.Worker{busy, worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1beta1.PhaseStarting, reason: v1beta1.ReasonWaiting},
 		"one differs": {
 			workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonDescriptorsDiffer,
@@ -56,6 +56,7 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 			versus: true, noCalls: true, asks: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonInvalidSpec,
 		},
 		"without calls":       {noCalls: true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, ""), worker("", "")}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
+		"two, without calls":  {versus: true, noCalls: true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, oneDigest), worker(oneDigest, oneDigest)}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
 		"two targets":         {versus: true, workers: []exchange.Worker{worker(oneDigest, otherDigest), worker(oneDigest, otherDigest), worker(oneDigest, otherDigest)}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
 		"the control differs": {versus: true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, otherDigest), worker(oneDigest, oneDigest)}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonDescriptorsDiffer},
 		"nothing of the control": {

@@ -26,11 +26,14 @@ func TestWhenARunGivesWay(t *testing.T) {
 		gives bool
 		again time.Duration
 	}{
-		"a moment before":             {two - time.Second, nil, false, time.Second},
-		"then":                        {two, nil, true, 0},
-		"nobody waits":                {two, func(_ *v1beta1.LoadTest, seen *lifecycle.Observed) { seen.PlaceAwaited = false }, false, 10 * time.Second},
-		"taken over a minute ago":     {two, func(_ *v1beta1.LoadTest, seen *lifecycle.Observed) { seen.Since = began.Add(time.Minute) }, false, time.Minute},
-		"taken over in this pass":     {two, func(_ *v1beta1.LoadTest, seen *lifecycle.Observed) { seen.Since = time.Time{} }, false, 0},
+		"a moment before":         {two - time.Second, nil, false, time.Second},
+		"then":                    {two, nil, true, 0},
+		"nobody waits":            {two, func(_ *v1beta1.LoadTest, seen *lifecycle.Observed) { seen.PlaceAwaited = false }, false, 10 * time.Second},
+		"taken over a minute ago": {two, func(_ *v1beta1.LoadTest, seen *lifecycle.Observed) { seen.Since = began.Add(time.Minute) }, false, time.Minute},
+		"taken over in this pass": {two, func(_ *v1beta1.LoadTest, seen *lifecycle.Observed) { seen.Since = time.Time{} }, false, 0},
+		"without a setup, a pod runs": {two, func(_ *v1beta1.LoadTest, seen *lifecycle.Observed) {
+			seen.Workers[1] = exchange.Worker{Pod: exchange.PodRunning}
+		}, true, 0},
 		"with a setup, no pod runs":   {two, setup, true, 0},
 		"with a setup, a pod is gone": {two, worker(exchange.Worker{}), true, 0},
 		"with a setup, a pod runs":    {two, worker(exchange.Worker{Pod: exchange.PodRunning}), false, 10 * time.Second},

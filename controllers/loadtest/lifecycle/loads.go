@@ -134,7 +134,7 @@ func (r *sideBySide) anyBegun() bool {
 
 // endIfAsked ends all loads as the user or the administrator asks for, or when the time is up.
 func (r *sideBySide) endIfAsked() (goesOn bool) {
-	at, limited := deadline(r.read.StartTime, r.spec.ActiveDeadlineSeconds)
+	at, limited := deadline(r.read.StartTime.Time, r.spec.ActiveDeadlineSeconds)
 	switch {
 	case r.out.Status.Internal.StopTime != nil:
 	case r.held.Ends():
@@ -253,7 +253,7 @@ const resultsExpected = time.Second
 // isAskedToEnd says whether the user, the administrator or the deadline ends the run, whose loads are ended.
 func (r *sideBySide) isAskedToEnd() bool {
 	s := &r.out.Status.Internal
-	at, limited := deadline(r.read.StartTime, r.spec.ActiveDeadlineSeconds)
+	at, limited := deadline(r.read.StartTime.Time, r.spec.ActiveDeadlineSeconds)
 	return s.StopCause != nil || r.spec.Terminate || limited && !s.StopTime.Time.Before(at)
 }
 

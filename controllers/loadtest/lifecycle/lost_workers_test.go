@@ -87,6 +87,8 @@ func TestLossMessageNamesTheFirstEndedWorker(t *testing.T) {
 	}{
 		"the one that ended":     {[]exchange.Worker{waits, ended, waits}, "1 of 3 workers lost; worker 1: OOMKilled, exit code 137."},
 		"one that ended somehow": {[]exchange.Worker{{Pod: exchange.PodEnded}, ended, waits}, "2 of 3 workers lost; worker 1: OOMKilled, exit code 137."},
+		"one that had to end":    {[]exchange.Worker{waits, {Pod: exchange.PodRunning, Connected: true, Cut: true}, waits}, "1 of 3 workers lost; worker 1: had to end before its step was over."},
+		"one that was evicted":   {[]exchange.Worker{waits, {Pod: exchange.PodRunning, Connected: true, Cut: true, PodEnding: true, PodMessage: "its pod was evicted"}, waits}, "1 of 3 workers lost; worker 1: had to end before its step was over: its pod was evicted."},
 		"no pod ended":           {[]exchange.Worker{waits, waits, {}}, "1 of 3 workers lost."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -147,6 +147,12 @@ func TestARunThatWaitedBegins(t *testing.T) {
 	if got := said(d.Status, v1beta1.ConditionQueued); got != "False Begun: The run waited 42s in the queue." {
 		t.Errorf("condition Queued is %s", got)
 	}
+	lt.Status = d.Status
+	lt.Status.StartTime = nil // it was held since
+	again := decide(lt, lifecycle.Observed{}, time.Hour)
+	if len(again.Events) != 1 || again.Events[0].Message != "The run begins; its workers are created." {
+		t.Errorf("of a run that waited before: events %+v", again.Events)
+	}
 	at := lifecycle.Decide(&v1beta1.LoadTest{Spec: ladder()}, policy.Rules{}, lifecycle.Observed{Place: &queue.Place{Begins: true}}, began)
 	if len(at.Events) != 1 || at.Events[0].Message != "The run begins; its workers are created." {
 		t.Errorf("of a run that did not wait: events %+v", at.Events)
@@ -259,6 +265,14 @@ func TestHowLongOthersPass(t *testing.T) {
 		t.Error("a run that did not give way lets others pass")
 	}
 	lt.Status.Internal.GaveWayAfter = &metav1.Duration{Duration: 4 * time.Minute}
+	begun := lt.DeepCopy()
+	begun.Status.Conditions[slices.IndexFunc(begun.Status.Conditions, func(c metav1.Condition) bool { return c.Type == v1beta1.ConditionQueued })].Status = metav1.ConditionFalse
+	if lifecycle.LetsOthersPass(begun, began) {
+		t.Error("a run that has begun lets others pass")
+	}
+	if begun.Status.Conditions = nil; lifecycle.LetsOthersPass(begun, began) {
+		t.Error("a run that was never queued lets others pass")
+	}
 	for after, want := range map[time.Duration]bool{0: true, 4*time.Minute - 1: true, 4 * time.Minute: false} {
 		if got := lifecycle.LetsOthersPass(lt, began.Add(after)); got != want {
 			t.Errorf("after %v: %t", after, got)

@@ -163,6 +163,15 @@ func TestWhenTheStepAfterAPauseBegins(t *testing.T) {
 	}
 }
 
+// A pause that never began ends never: what follows it begins at once.
+func TestStepAfterAPauseThatNeverBegan(t *testing.T) {
+	lt := continuing(rests(limited(1), 5*time.Second))
+	lt.Status.Steps[1].State, lt.Status.Steps[1].StartTime = v1beta1.StepCut, nil
+	if s := decide(lt, one(ready), time.Minute).Status.Steps[2]; s.StartTime == nil || !s.StartTime.Time.Equal(began.Add(time.Minute+500*time.Millisecond)) {
+		t.Errorf("the step is %s from %v", s.State, s.StartTime)
+	}
+}
+
 // Two workers that each had 20 answers a second have 40 together, though one of them
 // reported a second later than the other.
 func TestRatesOfARunningStepAreOfWhatEachWorkerReported(t *testing.T) {

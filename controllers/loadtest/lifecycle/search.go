@@ -15,7 +15,7 @@ import (
 // search, or if it is over. The pass that reads the probe back gives it to the workers.
 func (r *running) appendProbe() (appended bool) {
 	s := &r.out.Status
-	if s.Search == nil || r.spec.Search == nil || len(s.Steps) == 0 {
+	if r.spec.Search == nil {
 		return false
 	}
 	searched, next := verdict.Searched(r.spec, s)

@@ -214,6 +214,7 @@ func TestHeldRunGivesNoWorkerUp(t *testing.T) {
 	lt := limited(1)
 	lt.Spec.Suspend = true
 	lt.Status.Steps[1].State, lt.Status.Steps[1].StartTime = v1beta1.StepPending, nil
+	lt.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionSuspended, Status: metav1.ConditionFalse, LastTransitionTime: metav1.NewTime(began)}} // held before
 	d := lifecycle.Decide(lt, rules(t, "limits: {namespaces: [{held: 1ns}]}"), awaited(cutOff), began.Add(time.Hour))
 	if d.RequeueAfter != time.Millisecond {
 		t.Errorf("again after %v", d.RequeueAfter)

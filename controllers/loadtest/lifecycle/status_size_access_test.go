@@ -60,3 +60,14 @@ func TestAddressesOfTargetsNeedRoomInTheStatus(t *testing.T) {
 		})
 	}
 }
+
+// Addresses that just fit beside the results are granted.
+func TestAddressesThatFitExactly(t *testing.T) {
+	seen := lifecycle.Observed{Access: &lifecycle.Access{Target: leadsTo(9)}}
+	takes := jsonSize(t, leadsTo(9)) + 2*len("null") // the control, and others
+	for left, want := range map[int]v1beta1.Verdict{takes: "", takes - 1: v1beta1.VerdictError} {
+		if got := decide(padded(crowded(2, 2, 0), left), seen, 0).Status.Verdict; got != want {
+			t.Errorf("with room for %d bytes the verdict is %q", left, got)
+		}
+	}
+}

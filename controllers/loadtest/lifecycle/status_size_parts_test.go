@@ -174,7 +174,7 @@ func TestRunWithoutRoomForItsEnvironmentIsRefused(t *testing.T) {
 		t.Error("a run that just fits is refused, though its target is not read")
 	}
 	want := "False InvalidSpec: spec: the results of load steps x types of request (2 x 2) take up to 54 KiB, and the spec and the metadata 1163 KiB; a LoadTest can hold 1200 KiB: "
-	if got := said(decide(lt, lifecycle.Observed{LooksAtTargets: true}, 0).Status, v1beta1.ConditionAccepted); !strings.HasPrefix(got, want) {
+	if got := said(lifecycle.Decide(lt, asked(t), lifecycle.Observed{LooksAtTargets: true}, began).Status, v1beta1.ConditionAccepted); !strings.HasPrefix(got, want) {
 		t.Errorf("Accepted is %s, want %s", got, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // What was kept is a column: of a search that goes on, what was kept so far.
@@ -21,6 +22,7 @@ func TestSustainedLoadOfTheSummary(t *testing.T) {
 		"users":                           {&v1beta1.LoadTestSpec{}, v1beta1.LoadTestStatus{MaxSustainedUsers: &users}, "384 users"},
 		"a rate":                          {&v1beta1.LoadTestSpec{}, v1beta1.LoadTestStatus{MaxSustainedRate: "1900.5"}, "1901/s"},
 		"a search that has found nothing": {ofRate, v1beta1.LoadTestStatus{Search: &v1beta1.SearchStatus{}}, ""},
+		"a search of users, likewise":     {ofUsers, v1beta1.LoadTestStatus{Search: &v1beta1.SearchStatus{}}, ""},
 		"a search so far":                 {ofRate, v1beta1.LoadTestStatus{Search: &v1beta1.SearchStatus{Low: "400"}}, "400/s"},
 		"a search of users so far":        {ofUsers, v1beta1.LoadTestStatus{Search: &v1beta1.SearchStatus{Low: "40"}}, "40 users"},
 		"a search that was given up":      {ofRate, v1beta1.LoadTestStatus{Verdict: v1beta1.VerdictCanceled, Search: &v1beta1.SearchStatus{Low: "400"}}, ""},
@@ -49,5 +51,31 @@ func TestReasonOfTheSummary(t *testing.T) {
 		if got := reasonOf(conditions); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// What came of a probe is judged only if the load came from the plan.
+func TestWhatCameOfAProbe(t *testing.T) {
+	trend := func(o v1beta1.OutstandingTrend) *v1beta1.StepResult {
+		return &v1beta1.StepResult{Outstanding: &v1beta1.OutstandingResult{Trend: o}}
+	}
+	displaced := &v1beta1.StepResult{Generator: &v1beta1.GeneratorStatus{LoadDisplaced: true}}
+	for name, tc := range map[string]struct {
+		state  v1beta1.ThresholdState
+		result *v1beta1.StepResult
+		want   string
+	}{
+		"kept":                {v1beta1.ThresholdPassed, &v1beta1.StepResult{}, "every threshold was kept"},
+		"kept, and grew":      {v1beta1.ThresholdPassed, trend(v1beta1.OutstandingGrowing), "every threshold was kept, and outstanding requests grew"},
+		"kept, and may have":  {v1beta1.ThresholdPassed, trend(v1beta1.OutstandingUncertain), "every threshold was kept, and outstanding requests may have grown because of the generator alone"},
+		"breached, and grew":  {v1beta1.ThresholdFailed, trend(v1beta1.OutstandingGrowing), "a threshold was breached"},
+		"kept in part":        {v1beta1.ThresholdInconclusive, &v1beta1.StepResult{}, "the target could not be judged"},
+		"kept, displaced":     {v1beta1.ThresholdPassed, displaced, "the target could not be judged"},
+		"breached, displaced": {v1beta1.ThresholdFailed, displaced, "the target could not be judged"},
+		"nothing is known":    {v1beta1.ThresholdPassed, nil, "the target could not be judged"},
+	} {
+		r := &running{&pass{}}
+		r.tellProbe(&v1beta1.StepStatus{Name: "7", ThresholdState: tc.state, Result: tc.result})
+		same.As(t, name, []Event{{Reason: "Probed", Message: "Step 7: " + tc.want + "."}}, r.out.Events)
 	}
 }

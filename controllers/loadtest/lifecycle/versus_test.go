@@ -87,7 +87,15 @@ func TestBothTargetsAreFound(t *testing.T) {
 	lt.Spec.Target.Service.Port, lt.Spec.Versus.Target.Service.Port = named, named
 	planned, _ := plan.New(lt, policy.Rules{})
 	planned.Record(&lt.Status)
+	if target, _ := lifecycle.UnknownTarget(lt); target != nil {
+		t.Error("a target of a run that was not taken up is looked up")
+	}
 	lt.Status.StartTime = &metav1.Time{Time: began}
+	over := lt.DeepCopy()
+	finish(over)
+	if target, _ := lifecycle.UnknownTarget(over); target != nil {
+		t.Error("a target of a run that has finished is looked up")
+	}
 	for _, want := range []struct{ field, url, control string }{
 		{"spec.target", "http://shortener.default.svc:8081", ""},
 		{"spec.versus.target", "http://shortener.default.svc:8081", "http://shortener-v3.default.svc:8081"},

@@ -92,6 +92,13 @@ func TestPaceOfReadiness(t *testing.T) {
 			t.Errorf("%s: written, again after %v; want nothing for a second", name, d.RequeueAfter)
 		}
 	}
+	held := accepted(ladder())
+	held.Spec.Suspend = true
+	held.Status = lifecycle.Decide(held, policy.Rules{}, lifecycle.Observed{}, began).Status
+	held.Spec.Suspend = false
+	if d := lifecycle.Decide(held, rules(t, "stop: {}"), lifecycle.Observed{Written: written}, began.Add(time.Second)); said(d.Status, v1beta1.ConditionSuspended) == said(held.Status, v1beta1.ConditionSuspended) {
+		t.Error("the reason of an event is not written")
+	}
 	if d := decide(ready, ready, ready); d.Status.Steps[0].State != v1beta1.StepRunning {
 		t.Error("the first step is put off")
 	}
