@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,5 +78,29 @@ func TestWhatCameOfAProbe(t *testing.T) {
 		r := &running{&pass{}}
 		r.tellProbe(&v1beta1.StepStatus{Name: "7", ThresholdState: tc.state, Result: tc.result})
 		same.As(t, name, []Event{{Reason: "Probed", Message: "Step 7: " + tc.want + "."}}, r.out.Events)
+	}
+}
+
+// One audit speaks for itself; of several the first that failed, or is undecided.
+func TestConditionOfAudits(t *testing.T) {
+	for want, states := range map[string][]v1beta1.AuditState{
+		"True AuditsPassed: 0 is Passed":               {v1beta1.AuditPassed},
+		"True AuditsPassed: All 2 audits passed.":      {v1beta1.AuditPassed, v1beta1.AuditPassed},
+		"False AuditFailed: 2 is Failed":               {v1beta1.AuditPassed, v1beta1.AuditInconclusive, v1beta1.AuditFailed},
+		"False AuditFailed: 0 is Failed":               {v1beta1.AuditFailed},
+		"Unknown AuditInconclusive: 0 is Inconclusive": {v1beta1.AuditInconclusive, v1beta1.AuditPending},
+		"Unknown AuditsPending: A worker reads the numbers of the audits before the first step and after the last.": {v1beta1.AuditPending},
+		"": nil,
+	} {
+		r := &pass{}
+		for i, state := range states {
+			r.out.Status.Audits = append(r.out.Status.Audits, v1beta1.AuditStatus{State: state, Message: fmt.Sprintf("%d is %s", i, state)})
+		}
+		r.auditsCondition()
+		got := ""
+		for _, c := range r.out.Status.Conditions {
+			got = fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
+		}
+		same.As(t, "condition", want, got)
 	}
 }

@@ -172,7 +172,7 @@ func UnknownTarget(lt *v1beta1.LoadTest) (target *v1beta1.Target, field string) 
 
 func (r *inputs) unknownTarget() (target *v1beta1.Target, field string) {
 	switch s := &r.read; {
-	case s.StartTime == nil || isFinished(s.Conditions) || s.KnowsTargets():
+	case s.StartTime == nil || isFinished(s.Conditions):
 		return nil, ""
 	case s.TargetURL == "":
 		return &r.spec.Target, "spec.target"
@@ -184,7 +184,7 @@ func (r *inputs) unknownTarget() (target *v1beta1.Target, field string) {
 			return other.Target(), plan.OtherTargetField(other.Name)
 		}
 	}
-	return nil, "" // not reached: such a status is refused
+	return nil, ""
 }
 
 // unknownOther is the first of the other targets whose URL is not known; -1: all are.
