@@ -36,6 +36,10 @@ func TestWhatAborts(t *testing.T) {
 			seen.Step.Merged, seen.LiveFrom = measure.NewMeasurement(2), began.Add(time.Hour)
 			seen.Step.Merged.Due = 50
 		}, false, false},
+		"of an audit at the end": {func(lt *v1beta1.LoadTest, seen *lifecycle.Observed) {
+			lt.Spec.Thresholds[0].Metric, lt.Spec.Thresholds[0].Max = v1beta1.MetricOverLimitGrants, ptr.To(intstr.FromInt32(0))
+			seen.LiveFrom = began.Add(time.Hour)
+		}, false, false},
 		"without any report":   {func(_ *v1beta1.LoadTest, seen *lifecycle.Observed) { seen.Step = nil }, false, false},
 		"of an unknown number": {endless, false, true},
 		"with a worker gone": {func(lt *v1beta1.LoadTest, seen *lifecycle.Observed) {

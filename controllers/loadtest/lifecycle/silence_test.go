@@ -47,6 +47,7 @@ func TestUnreportedRequestsMayHaveTakenTheTokens(t *testing.T) {
 		"the least silence that refills":           {before, startedAfter(1100 * time.Millisecond), 1, 0},
 		"a silence that may be too short":          {before, startedAfter(900 * time.Millisecond), 0, 0},
 		"a step before without a result":           {second, func(lt *v1beta1.LoadTest) { lt.Status.Steps[before].Result = nil }, 0, 0},
+		"a step before that was cut":               {second, func(lt *v1beta1.LoadTest) { continuing(lt).Status.Steps[before].State = v1beta1.StepCut }, 0, 0},
 		"a worker that has not reported":           {second, func(lt *v1beta1.LoadTest) { lt.Status.Workers.Desired = 2 }, 0, 0},
 		"a setup before the first step":            {before, func(lt *v1beta1.LoadTest) { lt.Spec.Setup = &v1beta1.Setup{} }, 0, 0},
 		"a setup before the step before":           {second, func(lt *v1beta1.LoadTest) { lt.Spec.Setup = &v1beta1.Setup{} }, 1, 0},
