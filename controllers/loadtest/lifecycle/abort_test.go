@@ -25,6 +25,9 @@ func TestWhatAborts(t *testing.T) {
 		aborts, remember bool
 	}{
 		"a breach": {func(*v1beta1.LoadTest, *lifecycle.Observed) {}, true, false},
+		"in a step that is done": {func(_ *v1beta1.LoadTest, seen *lifecycle.Observed) {
+			seen.Workers[0].Final, seen.Workers[1].Final = true, true
+		}, false, false},
 		"of a run that stops": {func(lt *v1beta1.LoadTest, _ *lifecycle.Observed) {
 			lt.Status.Internal.StopTime = &metav1.MicroTime{Time: began.Add(18 * time.Second)}
 		}, false, false},

@@ -55,8 +55,8 @@ func TestBaselineIsCopiedWhenTheRunIsAccepted(t *testing.T) {
 			t.Fatalf("verdict %q, copied %+v", d.Status.Verdict, copied)
 		}
 		lt.Status = d.Status
-		if lifecycle.NeedsBaseline(lt) {
-			t.Error("the baseline is looked up again")
+		if over := (&v1beta1.LoadTest{Spec: against()}); lifecycle.NeedsBaseline(lt) || lifecycle.NeedsBaseline(but(over, finish)) {
+			t.Error("the baseline is looked up again, or once the run is over")
 		}
 		if again := decide(lt, lifecycle.Observed{Baseline: earlier(v1beta1.VerdictInconclusive)}, time.Second).Status; again.Verdict != "" || again.Baseline.Verdict != verdict {
 			t.Errorf("it is copied again: %+v", again.Baseline)

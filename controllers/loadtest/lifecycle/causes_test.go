@@ -54,6 +54,9 @@ func TestUsageIsReadWhileAStepRuns(t *testing.T) {
 			if diff := cmp.Diff(tc.want, d.Sample); diff != "" {
 				t.Errorf("to be read (-want +got):\n%s", diff)
 			}
+			if tc.url && d.Look != nil {
+				t.Errorf("of a URL is looked at: %+v", d.Look)
+			}
 		})
 	}
 }
@@ -72,7 +75,7 @@ func TestArchiveHasTheUsageOfItsStep(t *testing.T) {
 	if d.Store == nil || len(d.Store.Usage) != 1 || d.Store.Usage[0].Points[0].CPUMillis != 500 {
 		t.Fatalf("stored is %+v", d.Store)
 	}
-	lt.Spec.Target, seen.Looked.Look.Step = limited(1).Spec.Target, 0 // a URL, after a step of the control
+	lt.Spec.Target, seen.Looked.Step = limited(1).Spec.Target, 0 // a URL, after a step of the control
 	if d := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(11*time.Second)); d.Store == nil || d.Store.Usage != nil {
 		t.Errorf("of another step is stored %+v", d.Store)
 	}

@@ -55,10 +55,12 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 		"a preflight of both targets": {
 			versus: true, noCalls: true, asks: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonInvalidSpec,
 		},
-		"without calls":       {noCalls: true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, ""), worker("", "")}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
-		"two, without calls":  {versus: true, noCalls: true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, oneDigest), worker(oneDigest, oneDigest)}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
-		"two targets":         {versus: true, workers: []exchange.Worker{worker(oneDigest, otherDigest), worker(oneDigest, otherDigest), worker(oneDigest, otherDigest)}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
-		"the control differs": {versus: true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, otherDigest), worker(oneDigest, oneDigest)}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonDescriptorsDiffer},
+		"without calls":      {noCalls: true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, ""), worker("", "")}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
+		"two, without calls": {versus: true, noCalls: true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, oneDigest), worker(oneDigest, oneDigest)}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
+		"two targets":        {versus: true, workers: []exchange.Worker{worker(oneDigest, otherDigest), worker(oneDigest, otherDigest), worker(oneDigest, otherDigest)}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
+		"the control differs": {
+			message: "1 of 3 workers: versus.target.grpc: worker 1 encodes calls by descriptors sha256:222222222222, and worker 0 by sha256:111111111111: replicas of the target differ; wait until its rollout has ended, or set descriptorsFrom.",
+			versus:  true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, otherDigest), worker(oneDigest, oneDigest)}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonDescriptorsDiffer},
 		"nothing of the control": {
 			versus: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonInvalidSpec,
 		},

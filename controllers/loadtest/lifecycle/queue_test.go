@@ -194,11 +194,9 @@ func TestWhatEndsAWaitInTheQueue(t *testing.T) {
 			if tc.edit != nil {
 				tc.edit(&lt.Spec)
 			}
-			allowed := policy.Rules{}
-			if tc.rules == "?" {
-				wrong, _ := policy.Next(nil, map[string]string{"config.yaml": tc.rules})
-				allowed = wrong.For("default")
-			} else {
+			wrong, _ := policy.Next(nil, map[string]string{"config.yaml": tc.rules})
+			allowed := wrong.For("default")
+			if tc.rules != "?" {
 				allowed = rules(t, tc.rules)
 			}
 			d := lifecycle.Decide(lt, allowed, seen, began.Add(time.Second))

@@ -99,6 +99,7 @@ func TestConditionsSayWhetherResultsAreKept(t *testing.T) {
 		{lifecycle.Keeping{}, "|"},
 		{lifecycle.Keeping{Archive: failed}, "False ArchiveFailed: The results could not be archived: the server answered 500.||ArchiveFailed"},
 		{lifecycle.Keeping{Archive: failed}, "False ArchiveFailed: The results could not be archived: the server answered 500.|"},
+		{lifecycle.Keeping{Archive: lifecycle.Effort{Failed: "it does not answer", Attempts: 2, At: began}}, "False ArchiveFailed: The results could not be archived: it does not answer.||ArchiveFailed"},
 		{lifecycle.Keeping{Archive: done, Announce: failed}, "True Archived: It is kept.|False AnnouncementFailed: The webhook did not accept the verdict: the server answered 500.|Archived|AnnouncementFailed"},
 		{lifecycle.Keeping{Archive: done, Announce: done}, "True Archived: It is kept.|True Announced: It is kept.|Announced"},
 		{lifecycle.Keeping{}, "True Archived: It is kept.|True Announced: It is kept."},

@@ -173,6 +173,7 @@ func TestHowLongWorkersAreWaitedFor(t *testing.T) {
 		"the end of the run has come":       {ptr.To[int64](60), ptr.To[int64](20), lifecycle.Observed{Workers: make([]exchange.Worker, 1)}, 20 * time.Second, 30 * time.Second, v1beta1.ReasonDeadlineExceeded},
 		"no pod yet":                        {ptr.To[int64](60), nil, awaited(exchange.Worker{}), time.Second, 5 * time.Second, ""},
 		"no pod, and no Job that makes one": {ptr.To[int64](60), nil, lifecycle.Observed{Job: lifecycle.JobDeleting, Workers: make([]exchange.Worker, 1)}, time.Second, 59 * time.Second, ""},
+		"no Job by the start deadline":      {ptr.To[int64](60), nil, lifecycle.Observed{Workers: []exchange.Worker{{}}}, time.Minute, 30 * time.Second, v1beta1.ReasonStartDeadlineExceeded},
 		"a Job that is being removed":       {ptr.To[int64](60), nil, lifecycle.Observed{Job: lifecycle.JobLeftOver, Workers: []exchange.Worker{coming}}, time.Second, 5 * time.Second, ""},
 		"all are ready":                     {ptr.To[int64](60), nil, awaited(ready), time.Second, 500*time.Millisecond + 93*time.Second, ""}, // the step's limit
 	} {

@@ -26,6 +26,8 @@ const (
 func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 	long := metav1.Duration{Duration: longTime}
 	onTime := []v1beta1.Threshold{{Metric: "onTimeRate"}}
+	ended := journeyAtItsLargest(strings.Repeat("j", 63), long)
+	ended.FailedIn = nil
 	stored := v1beta1.Audit{Name: strings.Repeat("a", 63), Stored: &v1beta1.Stored{Value: ".n", Requests: []string{"append"}}}
 	figures := &v1beta1.BaselineStatus{Name: "before", Steps: []v1beta1.BaselineStep{{Name: strings.Repeat("s", 63)}}}
 	for name, tc := range map[string]struct {
@@ -98,6 +100,11 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 			4 * jsonSize(t, map[string]any{"sessions": v1beta1.SessionsResult{Due: manyItems, Started: manyItems}, "journeys": []v1beta1.JourneyResult{
 				journeyAtItsLargest(strings.Repeat("j", 63), long), journeyAtItsLargest("other", long),
 			}}),
+		},
+		"a journey without requests": {
+			4, 1, nil,
+			func(lt *v1beta1.LoadTest) { lt.Spec.Journeys = []v1beta1.Journey{{Name: strings.Repeat("j", 63)}} },
+			4 * jsonSize(t, ended),
 		},
 		"a threshold in repetitions": {
 			4, 1, onTime,

@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -112,6 +113,10 @@ func TestBothTargetsAreFound(t *testing.T) {
 	if target, field := lifecycle.UnknownTarget(lt); target != nil {
 		t.Errorf("%s is still unknown", field)
 	}
+	lt.Spec.Versus, lt.Status.Versus.TargetURL = nil, "" // whatever a status says
+	if target, field := lifecycle.UnknownTarget(lt); target != nil {
+		t.Errorf("%s is unknown", field)
+	}
 }
 
 // The named ports of other targets are looked up one after another, after both targets of a comparison.
@@ -184,8 +189,12 @@ func TestWorkersOfTooFewTargets(t *testing.T) {
 			for i := range seen.Workers {
 				seen.Workers[i].Targets = targets
 			}
-			if got := decide(lt, seen, time.Second).Status.Workers.Ready == 3; got != (targets >= tc.want) {
+			s := decide(lt, seen, time.Second).Status
+			if got := s.Workers.Ready == 3; got != (targets >= tc.want) {
 				t.Errorf("%s: with workers of %d targets it is %t that all are ready", name, targets, got)
+			}
+			if got := strings.Contains(failure(s), "spec.versus: the worker supports only one"); got != (targets < tc.want && tc.spec.Versus != nil) {
+				t.Errorf("%s: with workers of %d targets it ended with %s", name, targets, failure(s))
 			}
 		}
 	}

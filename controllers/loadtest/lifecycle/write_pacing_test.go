@@ -95,6 +95,9 @@ func TestPaceOfReadiness(t *testing.T) {
 	held := accepted(ladder())
 	held.Spec.Suspend = true
 	held.Status = lifecycle.Decide(held, policy.Rules{}, lifecycle.Observed{}, began).Status
+	if again := lifecycle.Decide(held, policy.Rules{}, lifecycle.Observed{}, began).Events; len(again) > 0 {
+		t.Errorf("it is said again that the run is held: %v", again)
+	}
 	held.Spec.Suspend = false
 	if d := lifecycle.Decide(held, rules(t, "stop: {}"), lifecycle.Observed{Written: written}, began.Add(time.Second)); said(d.Status, v1beta1.ConditionSuspended) == said(held.Status, v1beta1.ConditionSuspended) {
 		t.Error("the reason of an event is not written")
