@@ -35,9 +35,6 @@ func (r *running) giveUp(f func(exchange.Worker) bool) {
 // gone are the numbers of the workers that have ended, and certainly send nothing in a step
 // that begins from now on.
 func (r *running) gone() []int32 {
-	if !r.toleratesLoss() {
-		return nil
-	}
 	var list []int32
 	for n, w := range r.seen.Workers {
 		if r.isLost(w) {

@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -86,7 +87,7 @@ func TestConditionsSayWhetherResultsAreKept(t *testing.T) {
 		lt.Status = d.Status
 		lines := []string{said(d.Status, v1beta1.ConditionArchived), said(d.Status, v1beta1.ConditionAnnounced)}
 		for _, e := range d.Events {
-			lines = append(lines, e.Reason)
+			lines = append(lines, fmt.Sprint(e.Reason, " ", e.Warning))
 		}
 		return strings.Join(lines, "|")
 	}
@@ -97,11 +98,11 @@ func TestConditionsSayWhetherResultsAreKept(t *testing.T) {
 		want    string
 	}{
 		{lifecycle.Keeping{}, "|"},
-		{lifecycle.Keeping{Archive: failed}, "False ArchiveFailed: The results could not be archived: the server answered 500.||ArchiveFailed"},
+		{lifecycle.Keeping{Archive: failed}, "False ArchiveFailed: The results could not be archived: the server answered 500.||ArchiveFailed true"},
 		{lifecycle.Keeping{Archive: failed}, "False ArchiveFailed: The results could not be archived: the server answered 500.|"},
-		{lifecycle.Keeping{Archive: lifecycle.Effort{Failed: "it does not answer", Attempts: 2, At: began}}, "False ArchiveFailed: The results could not be archived: it does not answer.||ArchiveFailed"},
-		{lifecycle.Keeping{Archive: done, Announce: failed}, "True Archived: It is kept.|False AnnouncementFailed: The webhook did not accept the verdict: the server answered 500.|Archived|AnnouncementFailed"},
-		{lifecycle.Keeping{Archive: done, Announce: done}, "True Archived: It is kept.|True Announced: It is kept.|Announced"},
+		{lifecycle.Keeping{Archive: lifecycle.Effort{Failed: "it does not answer", Attempts: 2, At: began}}, "False ArchiveFailed: The results could not be archived: it does not answer.||ArchiveFailed true"},
+		{lifecycle.Keeping{Archive: done, Announce: failed}, "True Archived: It is kept.|False AnnouncementFailed: The webhook did not accept the verdict: the server answered 500.|Archived false|AnnouncementFailed true"},
+		{lifecycle.Keeping{Archive: done, Announce: done}, "True Archived: It is kept.|True Announced: It is kept.|Announced false"},
 		{lifecycle.Keeping{}, "True Archived: It is kept.|True Announced: It is kept."},
 	} {
 		if got := tell(tc.keeping, lt); got != tc.want {

@@ -128,6 +128,18 @@ func TestTerminatedRunEndsWithTheStepThatIsDone(t *testing.T) {
 	}
 }
 
+// So is one that the administrator stops in that pass.
+func TestStoppedRunEndsWithTheStepThatIsDone(t *testing.T) {
+	final := ready
+	final.Final = true
+	seen := one(final)
+	seen.Step = &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second), ShortestWindow: 10 * time.Second}
+	s := lifecycle.Decide(limited(0), rules(t, "stop: {}"), seen, began.Add(20*time.Second)).Status
+	if s.Steps[0].State != v1beta1.StepCut || s.Verdict != v1beta1.VerdictCanceled {
+		t.Errorf("the step is %s, verdict %s; want Cut, Canceled", s.Steps[0].State, s.Verdict)
+	}
+}
+
 // A pause ends when it says, even if another follows, unless that has passed: then
 // what follows has to reach all workers in time.
 func TestWhenTheStepAfterAPauseBegins(t *testing.T) {

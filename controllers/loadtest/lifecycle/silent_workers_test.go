@@ -158,6 +158,12 @@ func TestCountsNeverFall(t *testing.T) {
 			seen := awaited(tc.workers...)
 			seen.Step = measured(0, tc.reporting, tc.sent, until)
 			s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(tc.now)).Status
+			less := seen
+			less.Step = measured(0, tc.reporting, 299, until)
+			less.Step.Merged.Due = 1000
+			if got := lifecycle.Decide(lt, policy.Rules{}, less, began.Add(tc.now)).Status.Steps[0].Result; got.Sent != 300 {
+				t.Errorf("of less that was sent, and more that was due, there are %d", got.Sent)
+			}
 			if got := s.Steps[0].Result; got.Sent != tc.want || got.Due != tc.want {
 				t.Errorf("%d sent of %d due, want %d", got.Sent, got.Due, tc.want)
 			}

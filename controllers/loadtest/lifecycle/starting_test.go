@@ -64,6 +64,10 @@ func TestWhyWorkersAreNotReady(t *testing.T) {
 			lifecycle.Observed{Refused: &lifecycle.Refusal{Message: "exceeded quota: tests"}, Workers: make([]exchange.Worker, 3)},
 			"CreateRefused: The API server refuses the Job of the workers: exceeded quota: tests." + until, false,
 		},
+		"a Job that was refused before": {
+			lifecycle.Observed{Job: lifecycle.JobPresent, Refused: &lifecycle.Refusal{Message: "exceeded quota: tests"}, Workers: []exchange.Worker{coming, coming, coming}},
+			"Waiting: 3 of 3 workers not ready yet." + until, false,
+		},
 		"a Job that is always refused": {
 			lifecycle.Observed{Refused: &lifecycle.Refusal{Message: "spec.worker.image: Required value", Permanent: true}, Workers: make([]exchange.Worker, 3)},
 			"CreateRefused: The API server refuses the Job of the workers: spec.worker.image: Required value.", true,

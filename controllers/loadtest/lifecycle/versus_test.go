@@ -189,6 +189,11 @@ func TestWorkersOfTooFewTargets(t *testing.T) {
 			for i := range seen.Workers {
 				seen.Workers[i].Targets = targets
 			}
+			busy := seen
+			busy.Workers = []exchange.Worker{there(exchange.Worker{Connected: true})}
+			if s := decide(lt, busy, time.Second).Status; s.Verdict != "" {
+				t.Errorf("%s: a worker that is not ready yet ended it with %s", name, failure(s))
+			}
 			s := decide(lt, seen, time.Second).Status
 			if got := s.Workers.Ready == 3; got != (targets >= tc.want) {
 				t.Errorf("%s: with workers of %d targets it is %t that all are ready", name, targets, got)
