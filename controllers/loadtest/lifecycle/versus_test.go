@@ -204,3 +204,17 @@ func TestWorkersOfTooFewTargets(t *testing.T) {
 		}
 	}
 }
+
+// A target of which nothing is asked was not verified.
+func TestControlAloneIsVerified(t *testing.T) {
+	spec := comparing()
+	spec.Versus.Preflight = questions()
+	seen := three(exchange.Worker{Connected: true, Ready: true, Targets: 2, Answers: 16})
+	for i := range seen.Workers {
+		seen.Workers[i].Targets = 2
+	}
+	const want = "shortener: nothing was verified; v3: GET /version has .strategy lua, .store redis; healthy has a status from 200 to 299."
+	if got := said(decide(accepted(spec), seen, time.Second).Status, v1beta1.ConditionTargetVerified); got != "True PreflightPassed: "+want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
