@@ -36,6 +36,8 @@ func (r *pass) copyBaselineFor(steps []v1beta1.StepStatus) *plan.Refusal {
 		copied = &v1beta1.BaselineStatus{Missing: text.Truncate(refusal.Message, maxMissing)}
 	case refusal != nil:
 		return refusal
+	case copied == nil:
+		return nil
 	}
 	s.Baseline = copied
 	return checkBaselineRoom(r.test, steps, copied)

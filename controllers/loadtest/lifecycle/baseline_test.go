@@ -168,6 +168,18 @@ func TestBaselineIsWaitedFor(t *testing.T) {
 	}
 }
 
+// A run that an earlier operator took up, with less room than this one leaves, waits all the same.
+func TestWaitsNeedNoRoom(t *testing.T) {
+	lt := accepted(against())
+	lt.Annotations = map[string]string{"a": strings.Repeat("x", 1_200<<10)}
+	for name, seen := range map[string]lifecycle.Observed{"the baseline": {}, "the target": {Access: &lifecycle.Access{Problem: "?"}}} {
+		seen.Workers = make([]exchange.Worker, 3)
+		if s := decide(lt, seen, time.Second).Status; s.Verdict != "" {
+			t.Errorf("for %s: verdict %s, %s", name, s.Verdict, failure(s))
+		}
+	}
+}
+
 // A run that is held before its first step may be resumed with another plan: what was
 // copied for the first is not kept.
 func TestHeldRunForgetsItsBaseline(t *testing.T) {

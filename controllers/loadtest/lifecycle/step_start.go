@@ -25,9 +25,9 @@ func (r *starting) beginFirstStep() (goesOn bool) {
 	return false
 }
 
-// startAfter is the instant at which step i, which is not the first, begins: exactly the end of a pause before it, or
-// else the earliest by which all workers can have received it and the store can take its
-// end.
+// startAfter is the instant at which step i, which is not the first, begins: exactly the end
+// of a pause before it, or else the earliest by which all workers can have received it and the
+// store can take its end.
 func (r *running) startAfter(i int) time.Time {
 	steps, soonest := r.out.Status.Steps, r.now
 	if !steps[i].Load.IsPause() {

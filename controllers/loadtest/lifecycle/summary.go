@@ -67,7 +67,7 @@ func sustained(spec *v1beta1.LoadTestSpec, s *v1beta1.LoadTestStatus) string {
 		return text.Rate(s.MaxSustainedRate)
 	case s.Search == nil || s.Search.Low == "" || s.Verdict != "":
 		return ""
-	case spec.Search.Users != nil:
+	case spec.Search != nil && spec.Search.Users != nil:
 		return s.Search.Low + " users"
 	}
 	return text.Rate(s.Search.Low)

@@ -25,6 +25,7 @@ func TestSustainedLoadOfTheSummary(t *testing.T) {
 		"a search that has found nothing": {ofRate, v1beta1.LoadTestStatus{Search: &v1beta1.SearchStatus{}}, ""},
 		"a search of users, likewise":     {ofUsers, v1beta1.LoadTestStatus{Search: &v1beta1.SearchStatus{}}, ""},
 		"a search so far":                 {ofRate, v1beta1.LoadTestStatus{Search: &v1beta1.SearchStatus{Low: "400"}}, "400/s"},
+		"a search of another spec":        {&v1beta1.LoadTestSpec{}, v1beta1.LoadTestStatus{Search: &v1beta1.SearchStatus{Low: "400"}}, "400/s"},
 		"a search of users so far":        {ofUsers, v1beta1.LoadTestStatus{Search: &v1beta1.SearchStatus{Low: "40"}}, "40 users"},
 		"a search that was given up":      {ofRate, v1beta1.LoadTestStatus{Verdict: v1beta1.VerdictCanceled, Search: &v1beta1.SearchStatus{Low: "400"}}, ""},
 	} {

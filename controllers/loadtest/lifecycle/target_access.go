@@ -52,7 +52,7 @@ func (r *inputs) accessRefusal(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus)
 		return &plan.Refusal{Reason: v1beta1.ReasonTargetGone, Message: a.Gone}
 	case a.Refusal != "":
 		return &plan.Refusal{Reason: v1beta1.ReasonTargetNotAllowed, Message: a.Refusal}
-	case r.read.HasAccess():
+	case a.Problem != "" || r.read.HasAccess():
 		return nil
 	}
 	takes, free := v1beta1.JSONSize(a.Target)+v1beta1.JSONSize(a.Control)+v1beta1.JSONSize(a.Others), room(lt, steps)
