@@ -138,16 +138,13 @@ func take(a v1beta1.AuditStatus, value v1beta1.JSONPath, point v1beta1.AuditPoin
 
 // countStored adds to the audits by how much the step, which has ended, changes their numbers.
 func (r *loading) countStored() {
-	bound, certain, known := r.sentAtMost()
+	bound, _, known := r.sentAtMost()
 	var merged *measure.Measurement
 	if r.report != nil {
 		merged = r.report.Merged
 	}
-	missing := int64(0)
-	switch {
-	case !known:
-		missing = -1
-	case !certain:
+	missing := int64(-1)
+	if known {
 		if missing = bound; merged != nil {
 			for q := range merged.Requests {
 				missing -= merged.Requests[q].Sent
