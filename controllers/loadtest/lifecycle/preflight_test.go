@@ -79,6 +79,10 @@ func TestTargetVerified(t *testing.T) {
 			questions: questions(), seen: three(old), phase: v1beta1.PhaseFinished,
 			want: "False PreflightFailed: preflight: 1 of 2 questions were asked; use a worker image of the operator's version.",
 		},
+		"one had another answer at first": {
+			questions: questions(), want: passed, phase: v1beta1.PhaseRunning,
+			seen: three(exchange.Worker{Connected: true, Ready: true, Answers: 2, Reason: wrong.Reason, Message: wrong.Message}),
+		},
 		"one cannot ask": {questions: questions(), seen: three(refusing), want: pending, phase: v1beta1.PhaseFinished},
 		"one had another answer when another could not ask": {
 			questions: questions(), want: failed, phase: v1beta1.PhaseFinished,

@@ -139,6 +139,10 @@ func TestALostWorkerMayHaveTakenTheTokens(t *testing.T) {
 	if result == nil || result.RateLimit.FalseDenials != 0 {
 		t.Errorf("the result is %+v, want no false denial", result)
 	}
+	lt.Status.Workers.Desired, seen.Workers, seen.Step.Reporting, seen.Since = 1, seen.Workers[:1], 1, time.Time{}
+	if result := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(15*time.Second)).Status.Steps[0].Result; result == nil || result.RateLimit.FalseDenials != 0 {
+		t.Errorf("of a process that has directed nothing the result is %+v, want no false denial", result)
+	}
 }
 
 // The ledgers of a step come with the last snapshots.

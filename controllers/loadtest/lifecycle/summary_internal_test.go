@@ -105,3 +105,11 @@ func TestConditionOfAudits(t *testing.T) {
 		same.As(t, "condition", want, got)
 	}
 }
+
+// How many steps a search has is known once it is over.
+func TestStepsOfASearch(t *testing.T) {
+	s := &v1beta1.LoadTestStatus{Search: &v1beta1.SearchStatus{}}
+	same.As(t, "while it goes on", "3", stepOf(s, 3, 4))
+	s.Verdict = v1beta1.VerdictPassed
+	same.As(t, "then", "3/4", stepOf(s, 3, 4))
+}
