@@ -52,7 +52,7 @@ func (p *pass) observeLoads(ctx context.Context) error {
 		why := p.note.uncreated[loads[i].Name]
 		p.seen.Loads[i] = lifecycle.LoadSeen{Test: one, Refused: why.refused, Taken: why.taken}
 	}
-	if !lifecycle.NeedsResults(p.lt, p.seen.Loads) {
+	if !lifecycle.NeedsResults(p.lt) {
 		return nil
 	}
 	for i := range p.seen.Loads { // the cache has no results of what has ended

@@ -28,7 +28,6 @@ func (r *loading) abortIfBreached() (goesOn bool) {
 
 func (r *loading) checkAborts() {
 	s, report := &r.out.Status, r.report
-	r.out.Seconds = r.seen.Seconds
 	if s.Internal.StopTime != nil || !plan.Aborts(r.spec) || results.BeganLate(r.step(), report) {
 		return
 	}

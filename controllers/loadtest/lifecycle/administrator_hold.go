@@ -22,9 +22,7 @@ var holdReasons = map[policy.Cause]string{
 // hold keeps a run from beginning until it may.
 func (r *accepting) hold() {
 	r.suspend(holdReasons[r.held.Cause], r.held.Why+" The run begins when that is over.")
-	if !r.held.Until.IsZero() {
-		r.wake(r.held.Until)
-	}
+	r.wake(r.held.Until)
 }
 
 // stopIfHeld writes the instant from which the administrator's decision stops the run, and
@@ -49,9 +47,7 @@ func (r *inputs) stopCause() *v1beta1.StopCause {
 
 // wakeBeforeQuiet asks for a pass when quiet hours begin.
 func (r *pass) wakeBeforeQuiet() (goesOn bool) {
-	if next := r.rules.NextQuiet(r.now); !next.IsZero() {
-		r.wake(next)
-	}
+	r.wake(r.rules.NextQuiet(r.now))
 	return true
 }
 

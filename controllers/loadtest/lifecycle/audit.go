@@ -27,7 +27,7 @@ func (r *pass) makeAudits(point v1beta1.AuditPoint, reason string) (done bool) {
 	s := &r.out.Status
 	switch {
 	case !slices.ContainsFunc(s.Audits, isPending):
-	case r.read.Internal.Auditing == nil || r.read.Internal.Auditing.Point != point:
+	case r.read.Internal.Auditing == nil: // another point of the run would be inconsistent
 		s.Internal.Auditing = &v1beta1.Auditing{Point: point, Since: metav1.NewMicroTime(r.now), Reason: reason}
 		r.auditsPending(point)
 		return false
@@ -120,7 +120,7 @@ func isStable(a *v1beta1.AuditStatus, reading exchange.Reading) bool {
 // take takes the number of audit n, or says why it cannot be taken.
 func take(a v1beta1.AuditStatus, value v1beta1.JSONPath, point v1beta1.AuditPoint, readings []exchange.Reading, n int, readerLeft bool) v1beta1.AuditStatus {
 	switch {
-	case n >= len(readings) && !readerLeft:
+	case !readerLeft: // then there are no readings
 		return verdict.Unread(value, a, point, "no worker is left to read it")
 	case n >= len(readings):
 		return verdict.Unread(value, a, point, fmt.Sprintf("no worker read it within %s", text.Short(a.MaxWait.Duration)))
@@ -138,16 +138,13 @@ func take(a v1beta1.AuditStatus, value v1beta1.JSONPath, point v1beta1.AuditPoin
 
 // countStored adds to the audits by how much the step, which has ended, changes their numbers.
 func (r *loading) countStored() {
-	bound, certain, known := r.sentAtMost()
+	bound, _, known := r.sentAtMost()
 	var merged *measure.Measurement
 	if r.report != nil {
 		merged = r.report.Merged
 	}
-	missing := int64(0)
-	switch {
-	case !known:
-		missing = -1
-	case !certain:
+	missing := int64(-1)
+	if known {
 		if missing = bound; merged != nil {
 			for q := range merged.Requests {
 				missing -= merged.Requests[q].Sent

@@ -15,7 +15,7 @@ import (
 // copied.
 func NeedsBaseline(lt *v1beta1.LoadTest) bool {
 	in := &inputs{spec: &lt.Spec, read: lt.Status}
-	return !isFinished(in.read.Conditions) && !in.hasStarted() && in.lacksBaseline(&in.read)
+	return !isFinished(in.read.Conditions) && in.lacksBaseline(&in.read)
 }
 
 func (r *inputs) lacksBaseline(s *v1beta1.LoadTestStatus) bool {

@@ -55,8 +55,11 @@ func TestBaselineIsCopiedWhenTheRunIsAccepted(t *testing.T) {
 			t.Fatalf("verdict %q, copied %+v", d.Status.Verdict, copied)
 		}
 		lt.Status = d.Status
-		if lifecycle.NeedsBaseline(lt) {
-			t.Error("the baseline is looked up again")
+		if over := (&v1beta1.LoadTest{Spec: against()}); lifecycle.NeedsBaseline(lt) || lifecycle.NeedsBaseline(but(over, finish)) {
+			t.Error("the baseline is looked up again, or once the run is over")
+		}
+		if again := decide(lt, lifecycle.Observed{Baseline: earlier(v1beta1.VerdictInconclusive)}, time.Second).Status; again.Verdict != "" || again.Baseline.Verdict != verdict {
+			t.Errorf("it is copied again: %+v", again.Baseline)
 		}
 		if d := decide(lt, lifecycle.Observed{Workers: make([]exchange.Worker, 3)}, time.Second); d.Job != lifecycle.JobCreate {
 			t.Errorf("with the baseline deleted the Job is %v, want created", d.Job)
@@ -144,7 +147,7 @@ func TestBaselineIsWaitedFor(t *testing.T) {
 			lt := accepted(against())
 			// Workers that are there already do not open the gate.
 			for _, seen := range []lifecycle.Observed{{Workers: make([]exchange.Worker, 3)}, awaited(ready, ready, ready)} {
-				seen.Baseline = tc.seen
+				seen.Baseline, seen.BaselineAbsent = tc.seen, tc.seen == nil
 				d := decide(lt, seen, time.Second)
 				if got := said(d.Status, v1beta1.ConditionWorkersReady); got != "False "+tc.want {
 					t.Errorf("WorkersReady is %s, want %s", got, tc.want)
@@ -165,15 +168,33 @@ func TestBaselineIsWaitedFor(t *testing.T) {
 	}
 }
 
+// A run that an earlier operator took up, with less room than this one leaves, waits all the same.
+func TestWaitsNeedNoRoom(t *testing.T) {
+	lt := accepted(against())
+	lt.Annotations = map[string]string{"a": strings.Repeat("x", 1_200<<10)}
+	for name, seen := range map[string]lifecycle.Observed{"the baseline": {}, "the target": {Access: &lifecycle.Access{Problem: "?"}}} {
+		seen.Workers = make([]exchange.Worker, 3)
+		if s := decide(lt, seen, time.Second).Status; s.Verdict != "" {
+			t.Errorf("for %s: verdict %s, %s", name, s.Verdict, failure(s))
+		}
+	}
+}
+
 // A run that is held before its first step may be resumed with another plan: what was
 // copied for the first is not kept.
 func TestHeldRunForgetsItsBaseline(t *testing.T) {
 	lt := accepted(against())
 	lt.Status.Baseline = &v1beta1.BaselineStatus{Name: "before"}
+	lt.Status.Environment = &v1beta1.EnvironmentStatus{}
+	s := &lt.Status.Internal
+	s.Access, s.ControlAccess, s.OtherAccess, s.Auditing = leadsTo(1), leadsTo(1), []v1beta1.TargetAccess{{}}, &v1beta1.Auditing{Point: v1beta1.AuditBefore}
 	lt.Spec.Suspend = true
 	lt.Status = decide(lt, awaited(coming), time.Second).Status
 	if lt.Status.Baseline != nil || !lifecycle.NeedsBaseline(lt) {
 		t.Errorf("%+v is kept", lt.Status.Baseline)
+	}
+	if s.Access != nil || s.ControlAccess != nil || s.OtherAccess != nil || s.Auditing != nil || lt.Status.Environment != nil {
+		t.Errorf("kept of its target is %+v, %+v", lt.Status.Environment, s)
 	}
 	lt.Spec.Suspend, lt.Spec.Ladder.Users = false, []int32{1000}
 	if d := decide(lt, lifecycle.Observed{Baseline: earlier(v1beta1.VerdictPassed)}, time.Minute); len(d.Status.Baseline.Steps) != 1 || d.Status.Baseline.Steps[0].Rung != 1 {

@@ -87,7 +87,34 @@ func TestNumberThatNoWorkerHasReadIsGivenUp(t *testing.T) {
 	second.State, second.CompletionTime, second.Result = v1beta1.StepComplete, ptr.To(metav1.NewMicroTime(began.Add(40*time.Second))), &v1beta1.StepResult{}
 	lt.Status.Audits = plan.Audits(&lt.Spec)
 	lt.Status.Internal.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditAfter, Since: *second.CompletionTime, Reason: v1beta1.ReasonAllStepsRan}
+	ending := ready
+	ending.PodEnding = true
+	if d := decide(lt, awaited(exchange.Worker{Pod: exchange.PodEnded, Connected: true, Ready: true}, ready), 41*time.Second); d.Directive.Read == nil || d.Directive.Read.Worker != 1 {
+		t.Errorf("to be read by a worker that has ended: %+v", d.Directive.Read)
+	}
+	if s := lifecycle.Decide(lt, rules(t, "stop: {}"), one(ready), began.Add(41*time.Second)).Status; !strings.HasPrefix(failure(s), "Stopped: ") {
+		t.Errorf("stopped: verdict %s, %s", s.Verdict, failure(s))
+	}
+	if d := decide(lt, awaited(ending, ready), 41*time.Second); d.Directive.Read == nil || d.Directive.Read.Worker != 1 {
+		t.Errorf("to be read: %+v", d.Directive.Read)
+	}
+	if d := decide(lt, one(ready), 41*time.Second); d.RequeueAfter != lt.Status.Audits[0].MaxWait.Duration-time.Second {
+		t.Errorf("again after %v", d.RequeueAfter)
+	}
 	a := decide(lt, one(ready), time.Hour).Status.Audits[0]
+	two := lt.DeepCopy()
+	two.Spec.Audits = append(two.Spec.Audits, *lt.Spec.Audits[len(lt.Spec.Audits)-1].DeepCopy())
+	two.Spec.Audits[len(two.Spec.Audits)-1].Name = "two"
+	two.Status.Audits = plan.Audits(&two.Spec)
+	two.Status.Audits[0].State, two.Status.Audits[0].Message = v1beta1.AuditInconclusive, "It was not read before."
+	if got := decide(two, one(ready), time.Hour).Status.Audits; len(got) != 2 || got[0].Message != "It was not read before." || got[1].Message == "" {
+		t.Errorf("audits %+v", got)
+	}
+	ended := lt.DeepCopy()
+	ended.Spec.Terminate = true
+	if s := decide(ended, one(ready), time.Hour).Status; s.Verdict != v1beta1.VerdictCanceled || s.Internal.Auditing != nil {
+		t.Errorf("terminated: verdict %s, %+v", s.Verdict, s.Internal.Auditing)
+	}
 	if a.State != v1beta1.AuditInconclusive || !strings.Contains(a.Message, "no worker read it within ") {
 		t.Errorf("the audit is %s: %s", a.State, a.Message)
 	}
@@ -125,6 +152,11 @@ func TestStepThatIsCutWithoutALossEndsTheSteps(t *testing.T) {
 	s := decide(continuing(limited(0)), lastOf(1, 9*time.Second), 20*time.Second).Status
 	if s.Steps[0].State != v1beta1.StepCut || s.Steps[1].State != v1beta1.StepSkipped || s.Workers.Lost != 0 {
 		t.Errorf("the steps are %s and %s, %d workers are lost; want Cut, Skipped, none", s.Steps[0].State, s.Steps[1].State, s.Workers.Lost)
+	}
+	stops := rests(limited(1), 5*time.Second)
+	stops.Spec.Worker, stops.Status.Workers.Desired = &v1beta1.Worker{OnLoss: v1beta1.LossStop}, 2
+	if s := decide(stops, awaited(ready, exchange.Worker{Pod: exchange.PodEnded}), 35*time.Second).Status; s.Steps[2].State != v1beta1.StepSkipped {
+		t.Errorf("a run that is to stop at a loss goes on with a step that is %s", s.Steps[2].State)
 	}
 }
 

@@ -23,7 +23,7 @@ type Sample struct {
 func (r *loading) sampleUsage() (goesOn bool) {
 	step := r.step()
 	target := LookedAt(r.spec, step)
-	if r.done || !r.samplesUsage() || target == nil || step.StartTime == nil {
+	if r.done || !r.samplesUsage() || target == nil {
 		return true
 	}
 	s := &Sample{Step: r.i, Service: target.Name, From: step.StartTime.Add(v1beta1.OrZero(step.Load.WarmUp))}
@@ -41,7 +41,7 @@ func (r *inputs) samplesUsage() bool {
 
 // usage is what was read of it in the step, for the archive.
 func (r *loading) usage() []archive.Usage {
-	if seen := r.seen.Looked; r.samplesUsage() && seen != nil && seen.Step == r.i {
+	if seen := r.seen.Looked; seen != nil && seen.Step == r.i {
 		return seen.ArchivedUsage(r.step())
 	}
 	return nil

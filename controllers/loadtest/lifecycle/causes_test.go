@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
@@ -53,6 +54,9 @@ func TestUsageIsReadWhileAStepRuns(t *testing.T) {
 			if diff := cmp.Diff(tc.want, d.Sample); diff != "" {
 				t.Errorf("to be read (-want +got):\n%s", diff)
 			}
+			if tc.url && d.Look != nil {
+				t.Errorf("of a URL is looked at: %+v", d.Look)
+			}
 		})
 	}
 }
@@ -71,6 +75,10 @@ func TestArchiveHasTheUsageOfItsStep(t *testing.T) {
 	if d.Store == nil || len(d.Store.Usage) != 1 || d.Store.Usage[0].Points[0].CPUMillis != 500 {
 		t.Fatalf("stored is %+v", d.Store)
 	}
+	lt.Spec.Target, seen.Looked.Step = limited(1).Spec.Target, 0 // a URL, after a step of the control
+	if d := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(11*time.Second)); d.Store == nil || d.Store.Usage != nil {
+		t.Errorf("of another step is stored %+v", d.Store)
+	}
 	if got := d.Status.Steps[1].Environment.Usage; got == nil || len(got.Containers) != 1 || got.Containers[0].CPU != "500m" {
 		t.Errorf("the step has %+v", got)
 	}
@@ -83,6 +91,7 @@ func TestQueriesAreAskedAtTheEndOfAStep(t *testing.T) {
 	question1 := &question.Asked{Step: 1, Questions: []question.Question{{Name: "connections", Expression: `max(c{s="shortener"}[10000ms])`, Limit: "20"}}}
 	for name, tc := range map[string]struct {
 		final, asks bool
+		side        v1beta1.Side
 		answered    *question.Answers
 		names       []string
 		want        *question.Asked
@@ -92,13 +101,14 @@ func TestQueriesAreAskedAtTheEndOfAStep(t *testing.T) {
 		"it is done":                 {asks: true, final: true, names: []string{"connections"}, want: question1},
 		"another step was answered":  {asks: true, final: true, names: []string{"connections"}, answered: &question.Answers{Step: 0}, want: question1},
 		"it was answered":            {asks: true, final: true, names: []string{"connections"}, answered: &question.Answers{Step: 1, Results: results}, ends: true},
+		"of the control":             {asks: true, final: true, side: v1beta1.SideControl, names: []string{"connections"}, ends: true},
 		"not asked":                  {final: true, names: []string{"connections"}, ends: true},
 		"the run has nothing to ask": {asks: true, final: true, ends: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(1)
 			lt.Spec.Target = ladder().Target
-			lt.Status.Internal.Queries = tc.names
+			lt.Status.Internal.Queries, lt.Status.Steps[1].Side = tc.names, tc.side
 			seen := lastReport(3, tc.final)
 			seen.Step.Merged.Window = 10 * time.Second
 			seen.Asks, seen.Answered = tc.asks, tc.answered
@@ -122,6 +132,25 @@ func TestQueriesAreAskedAtTheEndOfAStep(t *testing.T) {
 				t.Errorf("the next pass is after %v", d.RequeueAfter)
 			}
 		})
+	}
+}
+
+// Of a URL no Service is known.
+func TestWhatIsAskedOfAURL(t *testing.T) {
+	lt, seen := limited(1), lastReport(3, true)
+	lt.Status.Internal.Queries, seen.Asks = []string{"connections"}, true
+	seen.Step.Merged.Window = 10 * time.Second
+	if d := lifecycle.Decide(lt, asked(t), seen, began.Add(31*time.Second)); d.Ask == nil || d.Ask.Questions[0].Problem != "the expression has $service, and the target is not a Service" {
+		t.Errorf("asked is %+v", d.Ask)
+	}
+}
+
+// A step of which nothing was reported is not asked about.
+func TestNothingIsAskedWithoutAReport(t *testing.T) {
+	lt, seen := limited(1), awaited(exchange.Worker{Pod: exchange.PodEnded})
+	lt.Status.Internal.Queries, seen.Asks = []string{"connections"}, true
+	if d := lifecycle.Decide(lt, asked(t), seen, began.Add(31*time.Second)); d.Ask != nil || d.Status.Steps[1].State != v1beta1.StepCut {
+		t.Errorf("asked is %+v", d.Ask)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -41,7 +42,7 @@ func (r *pass) conclude() (goesOn bool) {
 		return true
 	}
 	meta.RemoveStatusCondition(&s.Conditions, v1beta1.ConditionReconciling)
-	reason, message := string(s.Verdict), explanation(s.Conditions)
+	reason, message := string(s.Verdict), explanation(s.Conditions).Message
 	r.set(v1beta1.ConditionFinished, metav1.ConditionTrue, reason, message)
 	r.set(v1beta1.ConditionPassed, passed(s.Verdict), reason, message)
 	if s.Verdict != v1beta1.VerdictPassed {
@@ -61,17 +62,14 @@ func passed(v v1beta1.Verdict) metav1.ConditionStatus {
 	return metav1.ConditionUnknown
 }
 
-// explanation is the sentence behind a verdict: why the run could not go to its end
-// or, when it did, how it was judged.
-func explanation(conditions []metav1.Condition) string {
+// explanation is the condition behind a verdict: why the run could not go to its end
+// or, when it did, how it was judged. A run with a verdict has one of the two.
+func explanation(conditions []metav1.Condition) metav1.Condition {
 	c := v1beta1.NotCarriedOut(conditions)
 	if c == nil {
 		c = meta.FindStatusCondition(conditions, v1beta1.ConditionThresholdsMet)
 	}
-	if c == nil {
-		return "" // not reached: a run with a verdict has one of these conditions
-	}
-	return c.Message
+	return ptr.Deref(c, metav1.Condition{})
 }
 
 // set sets a condition; its transition time moves only with its status.
@@ -84,8 +82,8 @@ func (r *pass) set(kind string, status metav1.ConditionStatus, reason, message s
 }
 
 // deadline is t plus that many seconds; ok is false when there is none.
-func deadline(t *metav1.Time, seconds *int64) (at time.Time, ok bool) {
-	if t == nil || seconds == nil {
+func deadline(t time.Time, seconds *int64) (at time.Time, ok bool) {
+	if seconds == nil {
 		return time.Time{}, false
 	}
 	return t.Add(time.Duration(*seconds) * time.Second), true

@@ -148,10 +148,10 @@ func (r *pass) requeue() (goesOn bool) {
 
 // directive follows only from the status as it was read back.
 func (r *inputs) directive() exchange.Directive {
-	d := exchange.Directive{Finish: isFinished(r.read.Conditions)}
-	if d.Finish && len(r.read.Steps) == 0 {
-		d.Acknowledged = plan.MaxSteps // all that there were
+	if isFinished(r.read.Conditions) {
+		return exchange.Directive{Finish: true, Acknowledged: plan.MaxSteps} // all that there were
 	}
+	var d exchange.Directive
 	for i, s := range r.read.Steps {
 		switch s.State {
 		case v1beta1.StepComplete, v1beta1.StepCut, v1beta1.StepSkipped:

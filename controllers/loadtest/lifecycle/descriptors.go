@@ -53,7 +53,7 @@ func (r *starting) recordDescriptors() {
 	if toTarget {
 		s.Descriptors = first.Descriptors
 	}
-	if toControl && s.Versus != nil {
+	if toControl {
 		s.Versus.Descriptors = first.ControlDescriptors
 	}
 }

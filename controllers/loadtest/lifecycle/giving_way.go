@@ -87,6 +87,5 @@ func (r *inputs) placeHad() time.Duration {
 
 // startDeadline is when the workers must be ready: the time in places that it gave to others counts.
 func (r *inputs) startDeadline() (at time.Time, limited bool) {
-	at, limited = deadline(r.read.StartTime, r.spec.StartDeadlineSeconds)
-	return at.Add(-r.placeHad()), limited
+	return deadline(r.read.StartTime.Add(-r.placeHad()), r.spec.StartDeadlineSeconds)
 }

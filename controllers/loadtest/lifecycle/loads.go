@@ -28,9 +28,10 @@ type LoadSeen struct {
 	Refused *Refusal
 }
 
-// NeedsResults says whether the loads of a run have all ended, so that their results are to be read.
-func NeedsResults(lt *v1beta1.LoadTest, seen []LoadSeen) bool {
-	return lt.Status.StartTime != nil && !Finished(lt) && !slices.ContainsFunc(seen, func(l LoadSeen) bool { return l.Test != nil && !Finished(l.Test) })
+// NeedsResults says whether the loads of a run have all ended by its status, so that their results are
+// to be read.
+func NeedsResults(lt *v1beta1.LoadTest) bool {
+	return !Finished(lt) && !slices.ContainsFunc(lt.Status.Loads, func(l v1beta1.LoadStatus) bool { return l.Verdict == "" })
 }
 
 // sideBySide is a pass over a run whose loads are carried out by LoadTests of their own.
@@ -53,22 +54,22 @@ func (r *sideBySide) followLoads() (goesOn bool) {
 	s := &r.out.Status
 	s.Workers.Ready = 0
 	for i := range s.Loads {
-		l, seen := &s.Loads[i], r.loadSeen(i)
+		l, test := &s.Loads[i], r.testOf(i)
 		switch {
 		case l.Verdict != "":
-		case l.UID != "" && (seen.Test == nil || string(seen.Test.UID) != l.UID):
+		case l.UID != "" && test == nil:
 			l.Phase, l.Verdict, l.CompletionTime = v1beta1.PhaseFinished, v1beta1.VerdictError, r.microNow()
 			l.Message = fmt.Sprintf("LoadTest %s was deleted before the run had ended.", l.Test)
-		case l.UID == "" && seen.Taken:
+		case r.seen.Loads[i].Taken:
 			r.fail(v1beta1.VerdictError, v1beta1.ReasonCreateRefused, fmt.Sprintf("A LoadTest named %s exists and is not of this run; delete it, or give the load another name.", l.Test))
 			return false
 		case l.UID == "":
 		default:
-			l.Phase = seen.Test.Status.Phase
-			s.Workers.Ready += seen.Test.Status.Workers.Ready
-			if Finished(seen.Test) {
-				l.Verdict, l.CompletionTime = seen.Test.Status.Verdict, r.microNow()
-				l.Message = text.Truncate(explanation(seen.Test.Status.Conditions), maxLoadMessage)
+			l.Phase = test.Status.Phase
+			s.Workers.Ready += test.Status.Workers.Ready
+			if Finished(test) {
+				l.Verdict, l.CompletionTime = test.Status.Verdict, r.microNow()
+				l.Message = text.Truncate(explanation(test.Status.Conditions).Message, maxLoadMessage)
 				l.Ended = l.Verdict == v1beta1.VerdictCanceled && r.read.Internal.StopTime != nil
 			}
 		}
@@ -80,12 +81,13 @@ func (r *sideBySide) followLoads() (goesOn bool) {
 // maxLoadMessage bounds the sentence of a load.
 const maxLoadMessage = 512
 
-// loadSeen is what was seen of the load with that index.
-func (r *inputs) loadSeen(i int) LoadSeen {
-	if i >= len(r.seen.Loads) {
-		return LoadSeen{}
+// testOf is the LoadTest of the load with that index; nil: there is none, though another may have its name.
+func (r *sideBySide) testOf(i int) *v1beta1.LoadTest {
+	one := r.seen.Loads[i].Test
+	if one == nil || string(one.UID) != r.out.Status.Loads[i].UID {
+		return nil
 	}
-	return r.seen.Loads[i]
+	return one
 }
 
 // reportLoadWorkers writes whether the workers of all loads are ready, until the first has begun.
@@ -106,11 +108,11 @@ func (r *sideBySide) reportLoadWorkers() {
 	}
 	reason, message := v1beta1.ReasonWaiting, fmt.Sprintf("Not all loads have their workers ready yet: %s.", strings.Join(waiting, ", "))
 	for i := range s.Loads {
-		if refused := r.loadSeen(i).Refused; refused != nil && s.Loads[i].UID == "" {
+		if refused := r.seen.Loads[i].Refused; refused != nil && s.Loads[i].UID == "" {
 			reason, message = v1beta1.ReasonCreateRefused, fmt.Sprintf("The API server refuses LoadTest %s: %s", s.Loads[i].Test, sentence(refused.Message))
 			break
 		}
-		if test := r.loadSeen(i).Test; test != nil {
+		if test := r.testOf(i); test != nil {
 			if c := meta.FindStatusCondition(test.Status.Conditions, v1beta1.ConditionWorkersReady); c != nil && c.Status == metav1.ConditionFalse && c.Reason != v1beta1.ReasonWaiting {
 				reason, message = c.Reason, fmt.Sprintf("Load %s: %s", s.Loads[i].Name, c.Message)
 				break
@@ -122,7 +124,7 @@ func (r *sideBySide) reportLoadWorkers() {
 
 // isReady says whether a load waits, with all its workers, for the instant at which it begins.
 func (r *sideBySide) isReady(i int) bool {
-	test := r.loadSeen(i).Test
+	test := r.testOf(i)
 	return test != nil && test.Status.Phase == v1beta1.PhaseStarting && meta.IsStatusConditionTrue(test.Status.Conditions, v1beta1.ConditionWorkersReady)
 }
 
@@ -132,7 +134,7 @@ func (r *sideBySide) anyBegun() bool {
 
 // endIfAsked ends all loads as the user or the administrator asks for, or when the time is up.
 func (r *sideBySide) endIfAsked() (goesOn bool) {
-	at, limited := deadline(r.read.StartTime, r.spec.ActiveDeadlineSeconds)
+	at, limited := deadline(r.read.StartTime.Time, r.spec.ActiveDeadlineSeconds)
 	switch {
 	case r.out.Status.Internal.StopTime != nil:
 	case r.held.Ends():
@@ -140,7 +142,7 @@ func (r *sideBySide) endIfAsked() (goesOn bool) {
 		r.stopLoads()
 	case r.spec.Terminate, limited && !r.now.Before(at):
 		r.stopLoads()
-	case limited:
+	default:
 		r.wake(at)
 	}
 	return true
@@ -166,8 +168,8 @@ func (r *sideBySide) endWithOthers() (goesOn bool) {
 	under := false
 	for i := range s.Loads {
 		l := &s.Loads[i]
-		under = under || l.Verdict == "" && !r.isBackground(i)
-		if l.Verdict == v1beta1.VerdictError || l.Verdict == v1beta1.VerdictCanceled || l.Verdict != "" && wasAborted(r.loadSeen(i).Test) {
+		under = under || l.Verdict == "" && !r.spec.Loads[i].Background
+		if l.Verdict == v1beta1.VerdictError || l.Verdict == v1beta1.VerdictCanceled || wasAborted(r.testOf(i)) {
 			r.stopLoads()
 			r.event("LoadsEnded", fmt.Sprintf("Load %s has ended early: %s The others are ended.", l.Name, sentence(l.Message)))
 			return true
@@ -178,8 +180,6 @@ func (r *sideBySide) endWithOthers() (goesOn bool) {
 	}
 	return true
 }
-
-func (r *inputs) isBackground(i int) bool { return i < len(r.spec.Loads) && r.spec.Loads[i].Background }
 
 // wasAborted says whether a threshold cut the load short.
 func wasAborted(one *v1beta1.LoadTest) bool {
@@ -206,11 +206,18 @@ func (r *sideBySide) finishLoads() (goesOn bool) {
 	if !r.addLoads() {
 		return false
 	}
-	if r.wasAskedToEnd() {
+	var judged []int
+	for i := range s.Loads {
+		if !s.Loads[i].Ended {
+			judged = append(judged, i)
+		}
+	}
+	// All loads were ended, though nothing asks for it now: the deadline was put off since.
+	if len(judged) == 0 || len(judged) < len(s.Loads) && r.isAskedToEnd() {
 		r.finishCut()
 		return false
 	}
-	r.judgeLoads()
+	r.judgeLoads(judged)
 	return false
 }
 
@@ -220,21 +227,21 @@ func (r *sideBySide) addLoads() bool {
 	s := &r.out.Status
 	var all []v1beta1.StepStatus
 	for i := range s.Loads {
-		seen := r.loadSeen(i)
-		if seen.Test == nil || string(seen.Test.UID) != s.Loads[i].UID {
+		test := r.testOf(i)
+		if test == nil {
 			continue // nothing was measured, or what was is gone
 		}
-		if !seen.Whole {
+		if !r.seen.Loads[i].Whole {
 			r.wake(r.now.Add(resultsExpected))
 			return false
 		}
-		sum, err := results.Sum(seen.Test.Status.Steps...)
+		sum, err := results.Sum(test.Status.Steps...)
 		if err != nil { // not reached: a status that the operator wrote
 			s.Loads[i].Message = text.Truncate(err.Error(), maxLoadMessage)
 			continue
 		}
 		s.Loads[i].Result = sum
-		all = append(all, seen.Test.Status.Steps...)
+		all = append(all, test.Status.Steps...)
 	}
 	s.Together, _ = results.Sum(all...)
 	return true
@@ -243,28 +250,19 @@ func (r *sideBySide) addLoads() bool {
 // resultsExpected is the time between two tries to read the results of the loads.
 const resultsExpected = time.Second
 
-// wasAskedToEnd says whether the loads were ended because the user, the administrator or the deadline
-// ended the run.
-func (r *sideBySide) wasAskedToEnd() bool {
-	s := &r.out.Status
-	at, limited := deadline(r.read.StartTime, r.spec.ActiveDeadlineSeconds)
-	stopped := s.Internal.StopTime
-	asked := s.Internal.StopCause != nil || r.spec.Terminate || limited && stopped != nil && !stopped.Time.Before(at)
-	return asked && slices.ContainsFunc(s.Loads, func(l v1beta1.LoadStatus) bool { return l.Ended })
+// isAskedToEnd says whether the user, the administrator or the deadline ends the run, whose loads are ended.
+func (r *sideBySide) isAskedToEnd() bool {
+	s := &r.out.Status.Internal
+	at, limited := deadline(r.read.StartTime.Time, r.spec.ActiveDeadlineSeconds)
+	return s.StopCause != nil || r.spec.Terminate || limited && !s.StopTime.Time.Before(at)
 }
 
 // severity orders the verdicts of loads: the first of them is that of the run.
 var severity = []v1beta1.Verdict{v1beta1.VerdictFailed, v1beta1.VerdictError, v1beta1.VerdictCanceled, v1beta1.VerdictInconclusive, v1beta1.VerdictPassed}
 
-// judgeLoads writes the verdict of the run: the worst of its loads, but for those that the run ended.
-func (r *sideBySide) judgeLoads() {
+// judgeLoads writes the verdict of the run: the worst of these loads, which the run did not end.
+func (r *sideBySide) judgeLoads(judged []int) {
 	s := &r.out.Status
-	var judged []int
-	for i := range s.Loads {
-		if !s.Loads[i].Ended {
-			judged = append(judged, i)
-		}
-	}
 	worst := slices.MinFunc(judged, func(a, b int) int {
 		return cmp.Compare(slices.Index(severity, s.Loads[a].Verdict), slices.Index(severity, s.Loads[b].Verdict))
 	})
@@ -295,26 +293,20 @@ func (r *sideBySide) judgeLoads() {
 
 // reasonOfLoad is the reason of the condition that explains the verdict of a load.
 func (r *sideBySide) reasonOfLoad(i int) string {
-	l, one := &r.out.Status.Loads[i], r.loadSeen(i).Test
+	one := r.testOf(i)
 	switch {
-	case l.UID == "":
+	case r.out.Status.Loads[i].UID == "":
 		return v1beta1.ReasonCreateRefused
-	case one == nil || string(one.UID) != l.UID:
+	case one == nil:
 		return v1beta1.ReasonLoadDeleted
 	}
-	if c := v1beta1.NotCarriedOut(one.Status.Conditions); c != nil {
-		return c.Reason
-	}
-	if c := meta.FindStatusCondition(one.Status.Conditions, v1beta1.ConditionThresholdsMet); c != nil {
-		return c.Reason
-	}
-	return string(l.Verdict)
+	return explanation(one.Status.Conditions).Reason
 }
 
 // createLoads creates the LoadTests of loads that have none, again and again if they are refused, until
 // the start deadline.
 func (r *sideBySide) createLoads() (goesOn bool) {
-	if r.read.Internal.StopTime != nil || r.out.Status.Internal.StopTime != nil {
+	if r.out.Status.Internal.StopTime != nil {
 		return true
 	}
 	at, limited := r.startDeadline()
@@ -322,10 +314,9 @@ func (r *sideBySide) createLoads() (goesOn bool) {
 		if r.out.Status.Loads[i].UID != "" {
 			continue
 		}
-		refused := r.loadSeen(i).Refused
+		refused := r.seen.Loads[i].Refused
 		switch {
 		case refused != nil && (refused.Permanent || limited && !r.now.Before(at)):
-			r.stopLoads()
 			r.out.Status.Loads[i].Verdict, r.out.Status.Loads[i].Phase = v1beta1.VerdictError, v1beta1.PhaseFinished
 			r.out.Status.Loads[i].Message = text.Truncate("The API server refuses the LoadTest: "+sentence(refused.Message), maxLoadMessage)
 			return true
@@ -371,14 +362,12 @@ func (r *sideBySide) begins(i int) (from time.Time, ok bool) {
 	if after == "" {
 		return r.now.Add(2 * r.lead()), true // for the loads to read it, and their workers to be directed
 	}
-	before := slices.IndexFunc(r.out.Status.Loads, func(l v1beta1.LoadStatus) bool { return l.Name == after })
-	if before < 0 || r.out.Status.Loads[before].Verdict == "" {
-		return time.Time{}, false
+	for _, l := range r.out.Status.Loads {
+		if l.Name == after && l.CompletionTime != nil {
+			return l.CompletionTime.Time, true
+		}
 	}
-	if end := r.out.Status.Loads[before].CompletionTime; end != nil {
-		return end.Time, true
-	}
-	return r.now, true
+	return time.Time{}, false
 }
 
 // loadsInconsistency names what is wrong with the loads of a run under way.

@@ -28,8 +28,10 @@ type family struct {
 	parent  *v1beta1.LoadTest
 	tests   map[string]*v1beta1.LoadTest
 	refused map[string]*lifecycle.Refusal
+	rules   policy.Rules
 	taken   string
-	events  []string
+	unread  bool   // the results of loads cannot be read yet
+	events  string // their reasons, those of warnings with an exclamation mark
 }
 
 // newFamily is a LoadTest with a load named readers, one named late, 30 s after it, and one in the
@@ -53,20 +55,25 @@ func newFamily(t *testing.T) *family {
 func (f *family) seen() lifecycle.Observed {
 	var seen lifecycle.Observed
 	for _, l := range f.parent.Status.Loads {
-		one := f.tests[l.Test]
-		seen.Loads = append(seen.Loads, lifecycle.LoadSeen{Test: one, Whole: one != nil && lifecycle.Finished(one), Refused: f.refused[l.Name], Taken: f.taken == l.Name})
+		seen.Loads = append(seen.Loads, lifecycle.LoadSeen{Test: f.tests[l.Test], Refused: f.refused[l.Name], Taken: f.taken == l.Name})
+	}
+	whole := lifecycle.NeedsResults(f.parent) && !f.unread
+	for i := range seen.Loads {
+		seen.Loads[i].Whole = whole
 	}
 	return seen
 }
 
 // pass makes passes over the LoadTest until nothing changes, and creates what they ask for.
-func (f *family) pass() {
+func (f *family) pass() lifecycle.Decision {
 	f.t.Helper()
 	for range 20 {
-		d, err := lifecycle.DecideUnwritten(f.parent, policy.Rules{}, f.seen(), f.now)
+		d, err := lifecycle.DecideUnwritten(f.parent, f.rules, f.seen(), f.now)
 		must.Succeed(f.t, err)
 		for _, e := range d.Events {
-			f.events = append(f.events, e.Reason)
+			if f.events += " " + e.Reason; e.Warning {
+				f.events += "!"
+			}
 		}
 		for _, one := range d.CreateLoads {
 			if name := strings.TrimPrefix(one.Name, "sale-"); f.refused[name] == nil && f.taken != name {
@@ -76,11 +83,12 @@ func (f *family) pass() {
 			}
 		}
 		if equality.Semantic.DeepEqual(f.parent.Status, d.Status) {
-			return
+			return d
 		}
 		f.parent.Status = d.Status
 	}
 	f.t.Fatal("the status does not settle")
+	return lifecycle.Decision{}
 }
 
 func (f *family) load(s *v1beta1.LoadTestStatus, name string) *v1beta1.LoadStatus {
@@ -95,13 +103,17 @@ func (f *family) load(s *v1beta1.LoadTestStatus, name string) *v1beta1.LoadStatu
 
 // ready has the workers of these loads ready.
 func (f *family) ready(names ...string) {
-	f.t.Helper()
 	for _, name := range names {
-		one := f.tests["sale-"+name]
-		one.Status.Phase = v1beta1.PhaseStarting
-		one.Status.Workers.Ready = 1
-		meta.SetStatusCondition(&one.Status.Conditions, metav1.Condition{Type: v1beta1.ConditionWorkersReady, Status: metav1.ConditionTrue, Reason: v1beta1.ReasonAllReady})
+		f.says(name, metav1.ConditionTrue, v1beta1.ReasonAllReady)
+		f.tests["sale-"+name].Status.Workers.Ready = 1
 	}
+}
+
+// says has a load that starts say of its workers whether they are ready.
+func (f *family) says(name string, ready metav1.ConditionStatus, reason string) {
+	s := &f.tests["sale-"+name].Status
+	s.Phase = v1beta1.PhaseStarting
+	meta.SetStatusCondition(&s.Conditions, metav1.Condition{Type: v1beta1.ConditionWorkersReady, Status: ready, Reason: reason, Message: "the workers of " + name})
 }
 
 // end ends a load with a verdict, after 10 requests of which 2 failed, and with the reason why it was
@@ -136,6 +148,14 @@ func (f *family) end(name string, verdict v1beta1.Verdict, reason string) {
 	s.Steps = []v1beta1.StepStatus{{Name: "pause"}, {Name: "all", Result: result}}
 }
 
+// endAll ends all loads whose LoadTests were created.
+func (f *family) endAll(verdict v1beta1.Verdict, reason string) {
+	f.t.Helper()
+	for name := range f.tests {
+		f.end(strings.TrimPrefix(name, "sale-"), verdict, reason)
+	}
+}
+
 // line is how far each load is, in a word.
 func (f *family) line() string {
 	var list []string
@@ -154,6 +174,14 @@ func (f *family) line() string {
 		list = append(list, word)
 	}
 	return fmt.Sprintf("%s %s: %s", f.parent.Status.Phase, f.parent.Status.Verdict, strings.Join(list, ", "))
+}
+
+// why is the condition that explains the verdict.
+func (f *family) why() string {
+	if v1beta1.NotCarriedOut(f.parent.Status.Conditions) != nil {
+		return said(f.parent.Status, v1beta1.ConditionCarriedOut)
+	}
+	return said(f.parent.Status, v1beta1.ConditionThresholdsMet)
 }
 
 func (f *family) expect(want string) {
@@ -176,15 +204,30 @@ func begun(t *testing.T) *family {
 
 func TestLoadsBeginOnceAllAreReady(t *testing.T) {
 	f := newFamily(t)
-	f.pass()
+	if d := f.pass(); !d.Undirected || d.RequeueAfter != 0 {
+		t.Errorf("workers are directed, or the next pass is due after %v", d.RequeueAfter)
+	}
 	f.expect("Starting : readers -, late -, noise -")
 	same.As(t, "desired workers", 4, f.parent.Status.Workers.Desired)
 	f.ready("readers", "noise")
-	f.pass()
-	f.expect("Starting : readers -, late -, noise -")
-	if got := said(f.parent.Status, v1beta1.ConditionWorkersReady); got != "False Waiting: Not all loads have their workers ready yet: late." {
-		t.Error(got)
+	waits := func(want string) {
+		t.Helper()
+		f.pass()
+		f.expect("Starting : readers -, late -, noise -")
+		same.As(t, "WorkersReady", want, said(f.parent.Status, v1beta1.ConditionWorkersReady))
 	}
+	const waiting = "False Waiting: Not all loads have their workers ready yet: late."
+	waits(waiting)
+	f.refused["noise"] = &lifecycle.Refusal{Message: "the quota was used up", At: f.now} // before it was created
+	f.says("late", metav1.ConditionFalse, v1beta1.ReasonWaiting)
+	waits(waiting)
+	f.says("late", metav1.ConditionFalse, v1beta1.ReasonUnschedulable)
+	waits("False Unschedulable: Load late: the workers of late")
+	f.says("readers", metav1.ConditionFalse, v1beta1.ReasonImagePull)
+	waits("False ImagePull: Load readers: the workers of readers")
+	f.ready("readers", "late")
+	f.tests["sale-late"].Status.Phase = v1beta1.PhaseSuspended
+	waits(waiting)
 	f.now = f.now.Add(time.Second)
 	f.ready("late")
 	f.pass()
@@ -192,16 +235,23 @@ func TestLoadsBeginOnceAllAreReady(t *testing.T) {
 	if s := f.parent.Status.Summary; s.Step != "0/3 loads" || s.Workers != "3/4" {
 		t.Errorf("summary %+v", s)
 	}
+	same.As(t, "a load", v1beta1.LoadStatus{Name: "late", Test: "sale-late", UID: "uid-late", Phase: v1beta1.PhaseStarting}, f.parent.Status.Loads[1])
 }
 
 // The one after another begins at its end and the delay, what is in the background ends with the others,
 // and all are added up.
 func TestLoadsFollowEachOtherToTheEnd(t *testing.T) {
 	f := begun(t)
+	f.parent.Spec.ActiveDeadlineSeconds = ptr.To[int64](60)
 	f.now = began.Add(10 * time.Second)
 	f.end("readers", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
+	same.As(t, "until the deadline", 50*time.Second, f.pass().RequeueAfter)
+	f.now = began.Add(11 * time.Second)
 	f.pass()
 	f.expect("Running : readers 2s Passed, late 40s, noise 2s")
+	if lifecycle.NeedsResults(f.parent) {
+		t.Error("results are read while loads run")
+	}
 	f.now = began.Add(50 * time.Second)
 	f.end("late", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
 	f.pass()
@@ -209,10 +259,21 @@ func TestLoadsFollowEachOtherToTheEnd(t *testing.T) {
 		t.Error("the load in the background is not ended")
 	}
 	f.expect("Running : readers 2s Passed, late 40s Passed, noise 2s")
+	f.now, f.unread = began.Add(61*time.Second), true // it ends past the deadline, but was ended before
 	f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+	same.As(t, "until results are read", time.Second, f.pass().RequeueAfter)
+	f.expect("Running : readers 2s Passed, late 40s Passed, noise 2s Canceled ended")
+	f.unread = false
 	f.pass()
 	f.expect("Finished Passed: readers 2s Passed, late 40s Passed, noise 2s Canceled ended")
+	same.As(t, "events", " Started Passed", f.events)
+	if lifecycle.NeedsResults(f.parent) {
+		t.Error("results of a run that has finished are read")
+	}
 	s := &f.parent.Status
+	if s.CompletionTime == nil || !s.CompletionTime.Time.Equal(f.now) || !s.Loads[0].CompletionTime.Time.Equal(began.Add(10*time.Second)) {
+		t.Errorf("completed at %v, the first load at %v", s.CompletionTime, s.Loads[0].CompletionTime)
+	}
 	same.As(t, "Passed", "True Passed: Load readers: the thresholds of readers. Load late: the thresholds of late.", said(*s, v1beta1.ConditionPassed))
 	same.As(t, "CarriedOut", "True AllStepsRan: All loads ran.", said(*s, v1beta1.ConditionCarriedOut))
 	of := func(r *v1beta1.LoadResult) string {
@@ -220,108 +281,104 @@ func TestLoadsFollowEachOtherToTheEnd(t *testing.T) {
 	}
 	same.As(t, "noise", "due 11, sent 10, unsent 1, expected 8, failed 2, p50 5.003ms of 10", of(s.Loads[2].Result))
 	same.As(t, "together", "due 33, sent 30, unsent 3, expected 24, failed 6, p50 5.003ms of 30", of(s.Together))
-	same.As(t, "summary", v1beta1.Summary{Step: "3/3 loads", Workers: s.Summary.Workers, Errors: "20%", Unsent: "9.09%", P95: s.Summary.P95, P99: s.Summary.P99}, s.Summary)
+	same.As(t, "summary", v1beta1.Summary{Step: "3/3 loads", Workers: s.Summary.Workers, Errors: "20%", Unsent: "9.09%", P95: "1s"}, s.Summary)
+}
+
+// One load is carried out as several are. Without any answer its times are not known.
+func TestLoadAlone(t *testing.T) {
+	f := newFamily(t)
+	f.parent.Spec.Loads = f.parent.Spec.Loads[:1]
+	first := lifecycle.Decide(f.parent, f.rules, f.seen(), f.now)
+	same.As(t, "event", []lifecycle.Event{{Reason: "Started", Message: "The run begins; LoadTests of its 1 loads are created."}}, first.Events)
+	same.As(t, "TargetVerified, which each load has", "", said(first.Status, v1beta1.ConditionTargetVerified))
+	f.pass()
+	f.ready("readers")
+	f.pass()
+	f.expect("Running : readers 1s")
+	f.end("readers", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
+	f.tests["sale-readers"].Status.Steps[1].Result = &v1beta1.StepResult{}
+	f.pass()
+	f.expect("Finished Passed: readers 1s Passed")
+	same.As(t, "summary", v1beta1.Summary{Step: "1/1 loads", Workers: "0/1"}, f.parent.Status.Summary)
 }
 
 // The verdict is that of the worst load; those that the run ended do not count.
 func TestVerdictOfLoads(t *testing.T) {
 	for name, c := range map[string]struct {
-		act  func(*family)
-		want string
-		why  string
+		act        func(*family)
+		want       string
+		why        string
+		endedEarly bool
 	}{
 		"one fails": {func(f *family) {
 			f.end("readers", v1beta1.VerdictFailed, v1beta1.ReasonAllStepsRan)
 			f.pass()
 			f.end("late", v1beta1.VerdictInconclusive, v1beta1.ReasonAllStepsRan)
 			f.pass()
-			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-		}, "Finished Failed: readers 2s Failed, late 31s Inconclusive, noise 2s Canceled ended", "False ReasonOfFailed: Load readers: the thresholds of readers."},
+			f.end("noise", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan) // in the same moment
+		}, "Finished Failed: readers 2s Failed, late 31s Inconclusive, noise 2s Passed", "False ReasonOfFailed: Load readers: the thresholds of readers.", false},
 		"one is undecided": {func(f *family) {
 			f.end("readers", v1beta1.VerdictInconclusive, v1beta1.ReasonStoppedOnWorkerLoss)
 			f.pass()
 			f.end("late", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
 			f.pass()
 			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-		}, "Finished Inconclusive: readers 2s Inconclusive, late 31s Passed, noise 2s Canceled ended", "Unknown ReasonOfInconclusive: Load readers: the thresholds of readers."},
-		"one could not be carried out": {func(f *family) {
+		}, "Finished Inconclusive: readers 2s Inconclusive, late 31s Passed, noise 2s Canceled ended", "Unknown ReasonOfInconclusive: Load readers: the thresholds of readers.", false},
+		"two could not be carried out": {func(f *family) {
 			f.end("readers", v1beta1.VerdictError, v1beta1.ReasonStartDeadlineExceeded)
+			f.end("noise", v1beta1.VerdictError, v1beta1.ReasonWorkerLost)
 			f.pass()
 			f.end("late", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "Unknown NotFinished: The run ended before it could be judged."},
+		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Error", "False StartDeadlineExceeded: Load readers: the course of readers. Load noise: the course of noise. What was measured is kept.", true},
 		"one is canceled by hand": {func(f *family) {
 			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
 			f.pass()
 			f.end("readers", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
 			f.end("late", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-		}, "Finished Canceled: readers 2s Canceled ended, late - Canceled ended, noise 2s Canceled", "Unknown NotFinished: The run ended before it could be judged."},
+		}, "Finished Canceled: readers 2s Canceled ended, late - Canceled ended, noise 2s Canceled", "False Terminated: Load noise: the course of noise. What was measured is kept.", true},
 		"one aborts": {func(f *family) {
 			f.end("readers", v1beta1.VerdictFailed, v1beta1.ReasonAborted)
 			f.pass()
 			f.end("late", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
 			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-		}, "Finished Failed: readers 2s Failed, late - Canceled ended, noise 2s Canceled ended", "False ReasonOfFailed: Load readers: the thresholds of readers."},
+		}, "Finished Failed: readers 2s Failed, late - Canceled ended, noise 2s Canceled ended", "False ReasonOfFailed: Load readers: the thresholds of readers.", true},
 		"the background fails before the others end": {func(f *family) {
 			f.end("noise", v1beta1.VerdictFailed, v1beta1.ReasonStoppedOnBreach)
 			f.pass()
+			f.now = began.Add(5 * time.Second)
 			f.end("readers", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
 			f.pass()
 			f.end("late", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
-		}, "Finished Failed: readers 2s Passed, late 31s Passed, noise 2s Failed", "False ReasonOfFailed: Load noise: the thresholds of noise."},
+		}, "Finished Failed: readers 2s Passed, late 35s Passed, noise 2s Failed", "False ReasonOfFailed: Load noise: the thresholds of noise.", false},
 		"one is deleted": {func(f *family) {
 			delete(f.tests, "sale-readers")
 			f.pass()
 			f.end("late", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
 			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "Unknown NotFinished: The run ended before it could be judged."},
+		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. What was measured is kept.", true},
 		"another takes its name": {func(f *family) {
 			f.tests["sale-readers"] = &v1beta1.LoadTest{}
 			f.pass()
 			f.end("late", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
 			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "Unknown NotFinished: The run ended before it could be judged."},
+		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. What was measured is kept.", true},
+		"results of one cannot be read": {func(f *family) {
+			f.end("readers", v1beta1.VerdictFailed, v1beta1.ReasonAllStepsRan)
+			f.tests["sale-readers"].Status.Steps[1].Result.Histogram = "torn"
+			f.pass()
+			f.end("late", v1beta1.VerdictInconclusive, v1beta1.ReasonAllStepsRan)
+			f.pass()
+			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+		}, "Finished Failed: readers 2s Failed, late 31s Inconclusive, noise 2s Canceled ended", "False ReasonOfFailed: Load readers: step all: decode histogram: encoded histogram too short: got 3 bytes, need at least 8.", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := begun(t)
 			c.act(f)
 			f.pass()
 			f.expect(c.want)
-			if c := v1beta1.NotCarriedOut(f.parent.Status.Conditions); strings.Contains(name, "deleted") || strings.Contains(name, "takes its name") {
-				same.As(t, "CarriedOut", "LoadDeleted", c.Reason)
-			}
-			same.As(t, "ThresholdsMet", c.why, said(f.parent.Status, v1beta1.ConditionThresholdsMet))
-		})
-	}
-}
-
-// What the user, the administrator or a deadline ends is Canceled or Error, with what was measured.
-func TestLoadsAreEndedWithTheRun(t *testing.T) {
-	for name, c := range map[string]struct {
-		ask  func(*family)
-		want string
-	}{
-		"terminated":      {func(f *family) { f.parent.Spec.Terminate = true }, "Canceled Terminated"},
-		"out of its time": {func(f *family) { f.parent.Spec.ActiveDeadlineSeconds = ptr.To[int64](1) }, "Error DeadlineExceeded"},
-		"in time and then": {func(f *family) {
-			f.parent.Spec.ActiveDeadlineSeconds = ptr.To[int64](5)
-			f.now = began.Add(5 * time.Second)
-		}, "Error DeadlineExceeded"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := begun(t)
-			c.ask(f)
-			f.pass()
-			for _, one := range f.tests {
-				if p := lifecycle.ParentOf(one, f.parent); !p.Ends {
-					t.Errorf("%s is not ended", one.Name)
-				}
-			}
-			for _, name := range []string{"readers", "late", "noise"} {
-				f.end(name, v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-			}
-			f.pass()
-			same.As(t, "outcome", c.want, string(f.parent.Status.Verdict)+" "+v1beta1.NotCarriedOut(f.parent.Status.Conditions).Reason)
+			same.As(t, "why", c.why, f.why())
+			same.As(t, "others are ended early", c.endedEarly, strings.Count(f.events, "LoadsEnded") == 1)
+			same.As(t, "warning", true, strings.HasSuffix(f.events, "!"))
 			if f.parent.Status.Together == nil {
 				t.Error("nothing is kept of what was measured")
 			}
@@ -329,30 +386,121 @@ func TestLoadsAreEndedWithTheRun(t *testing.T) {
 	}
 }
 
+// What the user, the administrator or a deadline ends is Canceled or Error, with what was measured.
+func TestLoadsAreEndedWithTheRun(t *testing.T) {
+	early := func(f *family) { f.end("readers", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan) } // is not judged
+	for name, c := range map[string]struct {
+		ask, then func(*family)
+		want      string
+	}{
+		"terminated":      {func(f *family) { f.parent.Spec.Terminate = true }, early, "False Terminated: spec.terminate ended the run; what was measured is kept."},
+		"stopped":         {func(f *family) { f.rules = rules(t, "stop: {by: jane}") }, func(f *family) { f.rules = policy.Rules{}; early(f) }, "False Stopped: Stopped by jane (operator configuration). What was measured is kept."},
+		"out of its time": {func(f *family) { f.parent.Spec.ActiveDeadlineSeconds = ptr.To[int64](1) }, early, "False DeadlineExceeded: The run did not finish within activeDeadlineSeconds (1s); what was measured is kept."},
+		"with time that comes late": {
+			func(f *family) { f.parent.Spec.ActiveDeadlineSeconds = ptr.To[int64](1) }, func(f *family) { f.parent.Spec.ActiveDeadlineSeconds = nil },
+			"False DeadlineExceeded: The run did not finish within activeDeadlineSeconds; what was measured is kept.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := begun(t)
+			c.ask(f)
+			f.pass()
+			stop := f.parent.Status.Internal.StopTime
+			for _, one := range f.tests {
+				if p := lifecycle.ParentOf(one, f.parent); !p.Ends {
+					t.Errorf("%s is not ended", one.Name)
+				}
+			}
+			f.now = f.now.Add(time.Second)
+			f.pass()
+			same.As(t, "instant", stop, f.parent.Status.Internal.StopTime)
+			f.endAll(v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			c.then(f)
+			f.pass()
+			same.As(t, "why", c.want, f.why())
+			if f.parent.Status.Together == nil || strings.Contains(f.events, "LoadsEnded") {
+				t.Errorf("together %v after events%s", f.parent.Status.Together, f.events)
+			}
+		})
+	}
+}
+
+// Loads that end by themselves in the moment in which the run is terminated are judged.
+func TestLoadsThatAreTerminatedTooLate(t *testing.T) {
+	f := begun(t)
+	f.parent.Spec.Terminate = true
+	f.endAll(v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
+	f.pass()
+	same.As(t, "why", v1beta1.VerdictPassed, f.parent.Status.Verdict)
+}
+
 // A LoadTest that the API server refuses is tried again until the start deadline, and then, or at once if
 // it never takes it, the run ends.
 func TestLoadsThatAreRefused(t *testing.T) {
-	f := newFamily(t)
-	f.refused["late"] = &lifecycle.Refusal{Message: "the quota is used up", At: f.now}
-	f.pass()
-	f.expect("Starting : readers -, late -, noise -")
-	if got := said(f.parent.Status, v1beta1.ConditionWorkersReady); got != "False CreateRefused: The API server refuses LoadTest sale-late: the quota is used up." {
-		t.Error(got)
+	for name, c := range map[string]struct {
+		act  func(*family)
+		want string
+		why  string
+	}{
+		"until the start deadline": {func(f *family) { f.now = began.Add(time.Minute) }, "Finished Error: readers - Canceled ended, late - Error, noise - Canceled ended",
+			"False CreateRefused: Load late: The API server refuses the LoadTest: the quota is used up. What was measured is kept."},
+		"without a start deadline": {func(f *family) {
+			f.now, f.parent.Spec.StartDeadlineSeconds = began.Add(time.Hour), nil
+			f.pass()
+			f.parent.Spec.Terminate = true
+			delete(f.refused, "late") // it is not created any more
+			f.pass()
+			same.As(f.t, "created", 2, len(f.tests))
+		}, "Finished Canceled: readers - Canceled ended, late - Canceled ended, noise - Canceled ended", "False Terminated: spec.terminate ended the run; what was measured is kept."},
+		"for ever": {func(f *family) { f.refused["late"].Permanent = true }, "Finished Error: readers - Canceled ended, late - Error, noise - Canceled ended",
+			"False CreateRefused: Load late: The API server refuses the LoadTest: the quota is used up. What was measured is kept."},
+		"for a while": {func(f *family) {
+			f.now = began.Add(5 * time.Second)
+			same.As(f.t, "to be created", 1, len(f.pass().CreateLoads))
+			delete(f.refused, "late")
+			f.pass()
+			same.As(f.t, "created", 3, len(f.tests))
+			f.parent.Spec.Terminate = true
+		}, "Finished Canceled: readers - Canceled ended, late - Canceled ended, noise - Canceled ended", "False Terminated: spec.terminate ended the run; what was measured is kept."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFamily(t)
+			f.refused["late"] = &lifecycle.Refusal{Message: "the quota is used up", At: f.now}
+			d := f.pass()
+			f.expect("Starting : readers -, late -, noise -")
+			same.As(t, "WorkersReady", "False CreateRefused: The API server refuses LoadTest sale-late: the quota is used up.", said(f.parent.Status, v1beta1.ConditionWorkersReady))
+			same.As(t, "until it is tried again", 5*time.Second, d.RequeueAfter)
+			c.act(f)
+			f.pass()
+			f.endAll(v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			f.pass()
+			f.expect(c.want)
+			same.As(t, "why", c.why, f.why())
+		})
 	}
-	f.now = began.Add(time.Minute)
-	f.refused["late"].At = f.now
-	f.pass()
-	for _, name := range []string{"readers", "noise"} {
-		f.end(name, v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-	}
-	f.pass()
-	f.expect("Finished Error: readers - Canceled ended, late - Error, noise - Canceled ended")
-	same.As(t, "CarriedOut", "False CreateRefused: Load late: The API server refuses the LoadTest: the quota is used up. What was measured is kept.", said(f.parent.Status, v1beta1.ConditionCarriedOut))
+}
 
-	taken := newFamily(t)
-	taken.taken = "late"
-	taken.pass()
-	same.As(t, "CarriedOut", "False CreateRefused: A LoadTest named sale-late exists and is not of this run; delete it, or give the load another name.", said(taken.parent.Status, v1beta1.ConditionCarriedOut))
+// Of a run that ends no LoadTest is created.
+func TestLoadsThatAreNotCreated(t *testing.T) {
+	f := newFamily(t)
+	f.taken = "late"
+	f.pass()
+	same.As(t, "CarriedOut", "False CreateRefused: A LoadTest named sale-late exists and is not of this run; delete it, or give the load another name.", f.why())
+	same.As(t, "created", 0, len(f.tests))
+	f = newFamily(t)
+	f.refused["readers"], f.refused["late"] = &lifecycle.Refusal{Message: "no", At: f.now}, &lifecycle.Refusal{Message: "never", At: f.now}
+	f.pass()
+	same.As(t, "WorkersReady", "False CreateRefused: The API server refuses LoadTest sale-readers: no.", said(f.parent.Status, v1beta1.ConditionWorkersReady))
+	f.refused["readers"].Permanent, f.refused["late"].Permanent = true, true
+	f.pass()
+	f.endAll(v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+	f.pass()
+	f.expect("Finished Error: readers - Error, late - Canceled ended, noise - Canceled ended")
+	same.As(t, "what becomes of it", "The run ended before the load could begin.", f.parent.Status.Loads[1].Message)
+	f = begun(t)
+	f.parent.Status.Loads = f.parent.Status.Loads[1:]
+	f.pass()
+	same.As(t, "of other loads", "False InvalidStatus: The run cannot continue from this status: status.loads do not follow from spec.loads. Create the LoadTest again.", f.why())
 }
 
 // A load waits with its workers for the instant that the LoadTest chooses, and begins at it.
@@ -370,50 +518,82 @@ func TestALoadBeginsAtTheInstantOfItsLoadTest(t *testing.T) {
 	lt.Status = lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Parent: &lifecycle.Parent{Name: "sale", Lists: true}}, began).Status
 	lt.Status.TargetURL = "http://shortener:8080"
 	seen := three(exchange.Worker{Connected: true, Ready: true, Answers: 16, Descriptors: oneDigest})
+	start := func(parent *lifecycle.Parent, after time.Duration) (string, time.Duration) {
+		seen.Parent = parent
+		d := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(after))
+		switch s := d.Status; {
+		case s.Phase == v1beta1.PhaseSuspended:
+			return "suspended", 0
+		case s.Verdict != "":
+			return v1beta1.NotCarriedOut(s.Conditions).Message, 0
+		case s.Steps[0].StartTime != nil:
+			return s.Steps[0].StartTime.Sub(began).String(), 0
+		}
+		return "-", d.RequeueAfter
+	}
 	for name, c := range map[string]struct {
 		parent *lifecycle.Parent
 		after  time.Duration
 		start  string
+		again  time.Duration
 	}{
-		"not chosen":            {&lifecycle.Parent{Name: "sale", Lists: true}, 0, "-"},
-		"past the deadline":     {&lifecycle.Parent{Name: "sale", Lists: true}, time.Hour, "-"},
-		"far ahead":             {parent(time.Minute), 0, "-"},
-		"a second ahead":        {parent(time.Minute), 59 * time.Second, "1m0s"},
-		"just ahead":            {parent(time.Minute), 59*time.Second + 900*time.Millisecond, "1m0.4s"},
-		"past":                  {parent(time.Minute), 2 * time.Minute, "2m0.5s"},
-		"without a LoadTest":    {nil, 0, "500ms"},
-		"suspended by the test": {&lifecycle.Parent{Name: "sale", Lists: true, Begin: parent(0).Begin, Suspends: true}, 0, "suspended"},
-		"ended by the test":     {&lifecycle.Parent{Name: "sale", Lists: true, Begin: parent(0).Begin, Ends: true}, 0, "LoadTest sale, which has the load, ended it; what was measured is kept."},
+		"not chosen":            {&lifecycle.Parent{Name: "sale", Lists: true}, 0, "-", 0},
+		"past the deadline":     {&lifecycle.Parent{Name: "sale", Lists: true}, time.Hour, "-", 0},
+		"far ahead":             {parent(time.Minute), 0, "-", 59 * time.Second},
+		"a second ahead":        {parent(time.Minute), 59 * time.Second, "1m0s", 0},
+		"just ahead":            {parent(time.Minute), 59*time.Second + 900*time.Millisecond, "1m0.4s", 0},
+		"past":                  {parent(time.Minute), 2 * time.Minute, "2m0.5s", 0},
+		"without a LoadTest":    {nil, 0, "500ms", 0},
+		"suspended by the test": {&lifecycle.Parent{Name: "sale", Lists: true, Begin: parent(0).Begin, Suspends: true}, 0, "suspended", 0},
+		"ended by the test":     {&lifecycle.Parent{Name: "sale", Lists: true, Begin: parent(0).Begin, Ends: true}, 0, "LoadTest sale, which has the load, ended it; what was measured is kept.", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			seen.Parent = c.parent
-			d := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(c.after))
-			got := "-"
-			switch s := d.Status; {
-			case s.Phase == v1beta1.PhaseSuspended:
-				got = "suspended"
-			case s.Verdict != "":
-				got = v1beta1.NotCarriedOut(s.Conditions).Message
-			case s.Steps[0].StartTime != nil:
-				got = s.Steps[0].StartTime.Sub(began).String()
-			}
+			got, again := start(c.parent, c.after)
 			same.As(t, "start", c.start, got)
+			same.As(t, "the next pass", c.again, again)
 		})
 	}
+	lt.Spec.Suspend = true
+	got, _ := start(parent(0), 0)
+	same.As(t, "suspended by itself", "suspended", got)
+	lt.Spec.Suspend, lt.Spec.Terminate = false, true
+	got, _ = start(parent(0), 0)
+	same.As(t, "ended by itself", "spec.terminate ended the run; what was measured is kept.", got)
 }
 
-// Whoever names an owner is not a load of it: it would have no place in the queue.
-func TestALoadThatOnlySaysSoIsRefused(t *testing.T) {
+// What a load reads of the LoadTest that has it. Whoever names an owner is not a load of it: it would have
+// no place in the queue.
+func TestParentOfALoad(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit func(load, parent *v1beta1.LoadTest)
+		want *lifecycle.Parent
+	}{
+		"its own":            {func(_, _ *v1beta1.LoadTest) {}, &lifecycle.Parent{Name: "sale", Lists: true, Begin: ptr.To(began.Add(2 * time.Second))}},
+		"which is suspended": {func(_, p *v1beta1.LoadTest) { p.Spec.Suspend = true }, &lifecycle.Parent{Name: "sale", Lists: true, Suspends: true, Begin: ptr.To(began.Add(2 * time.Second))}},
+		"which has finished": {func(_, p *v1beta1.LoadTest) {
+			p.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue}}
+			p.Spec.Suspend = true
+		}, &lifecycle.Parent{Name: "sale", Lists: true, Ends: true}},
+		"which has not begun it":     {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].BeginTime = nil }, &lifecycle.Parent{Name: "sale", Lists: true}},
+		"which has not written it":   {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].UID = "" }, &lifecycle.Parent{Name: "sale"}},
+		"which has not been read":    {func(_, p *v1beta1.LoadTest) { p.Status = v1beta1.LoadTestStatus{} }, &lifecycle.Parent{Name: "sale"}},
+		"which has one of that name": {func(l, _ *v1beta1.LoadTest) { l.UID = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
+		"which has none":             {func(l, _ *v1beta1.LoadTest) { l.Name = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
+		"of the same name":           {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].UID = "before" }, &lifecycle.Parent{Name: "sale"}},
+		"of another kind":            {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].Kind = "LoadTestSchedule" }, nil},
+		"of another API":             {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].APIVersion = "example.com/v1" }, nil},
+		"none":                       {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences = nil }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := begun(t)
+			load := f.tests["sale-readers"]
+			c.edit(load, f.parent)
+			same.As(t, "parent", c.want, lifecycle.ParentOf(load, f.parent))
+		})
+	}
 	f := begun(t)
-	forged := &v1beta1.LoadTest{Spec: ladder()}
-	forged.Name, forged.UID, forged.OwnerReferences = "mine", "mine", f.tests["sale-late"].OwnerReferences
-	same.As(t, "another name", &lifecycle.Parent{Name: "sale", Strange: true}, lifecycle.ParentOf(forged, f.parent))
-	forged.Name = "sale-late"
-	same.As(t, "another UID", &lifecycle.Parent{Name: "sale", Strange: true}, lifecycle.ParentOf(forged, f.parent))
-	forged.OwnerReferences[0].UID = "before"
-	same.As(t, "an owner that is gone", &lifecycle.Parent{Name: "sale"}, lifecycle.ParentOf(forged, f.parent))
-	same.As(t, "no owner", (*lifecycle.Parent)(nil), lifecycle.ParentOf(&v1beta1.LoadTest{}, f.parent))
-	d := lifecycle.Decide(forged, policy.Rules{}, lifecycle.Observed{Parent: &lifecycle.Parent{Name: "sale", Strange: true}}, began)
+	same.As(t, "one that does not exist", &lifecycle.Parent{Name: "sale"}, lifecycle.ParentOf(f.tests["sale-late"], nil))
+	d := lifecycle.Decide(&v1beta1.LoadTest{Spec: ladder()}, policy.Rules{}, lifecycle.Observed{Parent: &lifecycle.Parent{Name: "sale", Strange: true}}, began)
 	same.As(t, "Accepted", "False InvalidSpec: metadata.ownerReferences: LoadTest sale has not created this one for a load; create it without an owner.", said(d.Status, v1beta1.ConditionAccepted))
 }
 

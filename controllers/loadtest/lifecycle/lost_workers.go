@@ -35,9 +35,6 @@ func (r *running) giveUp(f func(exchange.Worker) bool) {
 // gone are the numbers of the workers that have ended, and certainly send nothing in a step
 // that begins from now on.
 func (r *running) gone() []int32 {
-	if !r.toleratesLoss() {
-		return nil
-	}
 	var list []int32
 	for n, w := range r.seen.Workers {
 		if r.isLost(w) {
@@ -86,7 +83,7 @@ func (r *pass) lossStops() bool {
 // isCutByLoss says whether only the loss of workers cut the step, and the run goes on with
 // the others, which carried their shares out.
 func (r *loading) isCutByLoss() bool {
-	return r.toleratesLoss() && r.out.Status.Workers.Lost > 0 && results.RestCarriedOut(r.step(), r.seen.Workers, r.report, func(n int) bool {
+	return r.out.Status.Workers.Lost > 0 && results.RestCarriedOut(r.step(), r.seen.Workers, r.report, func(n int) bool {
 		w := r.seen.Workers[n]
 		return r.leaves(w) || !w.Final // given up
 	})

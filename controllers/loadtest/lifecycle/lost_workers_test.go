@@ -77,6 +77,16 @@ func TestWorkerThatIsHeardOfAgainIsNotLost(t *testing.T) {
 	}
 }
 
+// What was said of a loss stays when another worker falls silent.
+func TestLossIsSaidBeforeSilence(t *testing.T) {
+	lt := continuing(limited(0))
+	lt.Status.Workers.Desired, lt.Status.Workers.Lost = 3, 1
+	d := lifecycle.Decide(lt, policy.Rules{}, awaited(exchange.Worker{Pod: exchange.PodEnded}, cutOff, ready), began.Add(15*time.Second))
+	if got := said(d.Status, v1beta1.ConditionWorkersReady); got != "" || len(d.Events) > 0 || d.Status.Workers.Silent != 1 {
+		t.Errorf("WorkersReady is written anew: %s, events %v, workers %+v", got, d.Events, d.Status.Workers)
+	}
+}
+
 // The message names the first worker whose pod has a known end.
 func TestLossMessageNamesTheFirstEndedWorker(t *testing.T) {
 	ended := exchange.Worker{Pod: exchange.PodEnded, PodMessage: "OOMKilled, exit code 137"}
@@ -87,6 +97,9 @@ func TestLossMessageNamesTheFirstEndedWorker(t *testing.T) {
 	}{
 		"the one that ended":     {[]exchange.Worker{waits, ended, waits}, "1 of 3 workers lost; worker 1: OOMKilled, exit code 137."},
 		"one that ended somehow": {[]exchange.Worker{{Pod: exchange.PodEnded}, ended, waits}, "2 of 3 workers lost; worker 1: OOMKilled, exit code 137."},
+		"one that had to end":    {[]exchange.Worker{waits, {Pod: exchange.PodRunning, Connected: true, Cut: true}, waits}, "1 of 3 workers lost; worker 1: had to end before its step was over."},
+		"one that was evicted":   {[]exchange.Worker{waits, {Pod: exchange.PodRunning, Connected: true, Cut: true, PodEnding: true, PodMessage: "its pod was evicted"}, waits}, "1 of 3 workers lost; worker 1: had to end before its step was over: its pod was evicted."},
+		"one that was deleted":   {[]exchange.Worker{waits, {PodTakenAway: true, PodMessage: "its pod was deleted"}, waits}, "1 of 3 workers lost; worker 1: its pod was deleted."},
 		"no pod ended":           {[]exchange.Worker{waits, waits, {}}, "1 of 3 workers lost."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -65,10 +65,7 @@ func lengthOf(s *v1beta1.StepStatus) time.Duration {
 	if s.Load.IsPause() {
 		length = s.Load.Pause
 	}
-	if length == nil {
-		return 0
-	}
-	return length.Duration
+	return v1beta1.OrZero(length)
 }
 
 func (r *pass) endStep(i int, state v1beta1.StepState) {

@@ -77,7 +77,7 @@ type Observed struct {
 	Level *baseline.Level
 	// Step is what the workers reported of the running step; nil: nothing yet.
 	Step *exchange.Report
-	// Loads are the LoadTests of spec.loads, in its order; nil: there are none.
+	// Loads are the LoadTests of status.loads, one for each, in its order.
 	Loads []LoadSeen
 	// Parent is the LoadTest that has this one among its spec.loads; nil: there is none.
 	Parent *Parent

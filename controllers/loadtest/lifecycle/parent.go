@@ -65,7 +65,7 @@ func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
 // specOf is the spec by which a load is carried out: what holds or ends the LoadTest that has it, holds
 // and ends it.
 func specOf(lt *v1beta1.LoadTest, p *Parent) *v1beta1.LoadTestSpec {
-	if p == nil || !p.Suspends && !p.Ends {
+	if p == nil {
 		return &lt.Spec
 	}
 	spec := lt.Spec

@@ -65,9 +65,9 @@ func (r *inputs) hasStarted() bool {
 	return len(r.read.Steps) > 0 && r.read.Steps[0].State != v1beta1.StepPending
 }
 
-// wake asks for a pass at t, which may be any of several known instants.
+// wake asks for a pass at t, which may be any of several known instants; zero: there is none.
 func (r *pass) wake(t time.Time) {
-	if r.wakeAt.IsZero() || t.Before(r.wakeAt) {
+	if !t.IsZero() && (r.wakeAt.IsZero() || t.Before(r.wakeAt)) {
 		r.wakeAt = t
 	}
 }

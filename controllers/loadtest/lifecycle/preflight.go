@@ -31,7 +31,7 @@ func (r *pass) verifyTarget() (goesOn bool) {
 			"spec.preflight is empty: nothing says which version of the target was tested.")
 	case s.StartTime != nil && failed:
 		set(metav1.ConditionFalse, v1beta1.ReasonPreflightFailed, sentence(wrong))
-	case len(s.Steps) > 0 && s.Steps[0].State == v1beta1.StepRunning:
+	case s.Phase == v1beta1.PhaseRunning:
 		// All workers are ready: each has its answers.
 		set(metav1.ConditionTrue, v1beta1.ReasonPreflightPassed, r.verified())
 	default: // also of a run that is held: its next workers ask again

@@ -79,6 +79,10 @@ func TestTargetVerified(t *testing.T) {
 			questions: questions(), seen: three(old), phase: v1beta1.PhaseFinished,
 			want: "False PreflightFailed: preflight: 1 of 2 questions were asked; use a worker image of the operator's version.",
 		},
+		"one had another answer at first": {
+			questions: questions(), want: passed, phase: v1beta1.PhaseRunning,
+			seen: three(exchange.Worker{Connected: true, Ready: true, Answers: 2, Reason: wrong.Reason, Message: wrong.Message}),
+		},
 		"one cannot ask": {questions: questions(), seen: three(refusing), want: pending, phase: v1beta1.PhaseFinished},
 		"one had another answer when another could not ask": {
 			questions: questions(), want: failed, phase: v1beta1.PhaseFinished,
@@ -193,11 +197,12 @@ func TestTargetVerifiedByCallsMessage(t *testing.T) {
 		{GRPC: call},
 		{GRPC: call, Expect: &v1beta1.Expectation{MaxBytes: ptr.To[int64](9)}},
 		{Name: "no cart", GRPC: call, Expect: &v1beta1.Expectation{GRPCStatus: []v1beta1.GRPCStatus{"OK", "NOT_FOUND"}}},
+		{Name: "one", GRPC: call, Expect: &v1beta1.Expectation{GRPCStatus: []v1beta1.GRPCStatus{"NOT_FOUND"}}},
 		{GRPC: call, Expect: &v1beta1.Expectation{JSON: []v1beta1.ExpectedValue{{Path: ".version", Equals: v1beta1.JSONText("4")}}}},
 	}
 	s := lifecycle.Decide(accepted(spec), policy.Rules{}, three(exchange.Worker{Connected: true, Ready: true, Answers: 16, Descriptors: oneDigest}), began).Status
 	want := "True PreflightPassed: grpcHealth is SERVING; grpcHealth shop.v1.Shop is SERVING; alive is SERVING; shop.v1.Shop/About has status OK; " +
-		"shop.v1.Shop/About has status OK; no cart has status OK or NOT_FOUND; shop.v1.Shop/About has .version 4."
+		"shop.v1.Shop/About has status OK; no cart has status OK or NOT_FOUND; one has status NOT_FOUND; shop.v1.Shop/About has .version 4."
 	if diff := cmp.Diff(want, verdictOn(&s)); diff != "" {
 		t.Errorf("condition (-want +got):\n%s", diff)
 	}

@@ -147,6 +147,12 @@ func TestARunThatWaitedBegins(t *testing.T) {
 	if got := said(d.Status, v1beta1.ConditionQueued); got != "False Begun: The run waited 42s in the queue." {
 		t.Errorf("condition Queued is %s", got)
 	}
+	lt.Status = d.Status
+	lt.Status.StartTime = nil // it was held since
+	again := decide(lt, lifecycle.Observed{}, time.Hour)
+	if len(again.Events) != 1 || again.Events[0].Message != "The run begins; its workers are created." {
+		t.Errorf("of a run that waited before: events %+v", again.Events)
+	}
 	at := lifecycle.Decide(&v1beta1.LoadTest{Spec: ladder()}, policy.Rules{}, lifecycle.Observed{Place: &queue.Place{Begins: true}}, began)
 	if len(at.Events) != 1 || at.Events[0].Message != "The run begins; its workers are created." {
 		t.Errorf("of a run that did not wait: events %+v", at.Events)
@@ -176,6 +182,7 @@ func TestWhatEndsAWaitInTheQueue(t *testing.T) {
 		"it is terminated":   {func(s *v1beta1.LoadTestSpec) { s.Terminate = true }, "", v1beta1.PhaseFinished, v1beta1.ReasonTerminated},
 		"it is held":         {func(s *v1beta1.LoadTestSpec) { s.Suspend = true }, "", v1beta1.PhaseSuspended, v1beta1.ReasonSuspended},
 		"runs are stopped":   {nil, "stop: {}", v1beta1.PhaseSuspended, v1beta1.ReasonStopped},
+		"its rules are lost": {nil, "?", v1beta1.PhaseSuspended, v1beta1.ReasonConfigurationInvalid},
 		"quiet hours come":   {nil, `quietHours: [{from: "09:00", to: "11:00"}]`, v1beta1.PhaseSuspended, v1beta1.ReasonQuietHours},
 		"nothing does, then": {nil, "", v1beta1.PhaseQueued, ""},
 	} {
@@ -187,7 +194,12 @@ func TestWhatEndsAWaitInTheQueue(t *testing.T) {
 			if tc.edit != nil {
 				tc.edit(&lt.Spec)
 			}
-			d := lifecycle.Decide(lt, rules(t, tc.rules), seen, began.Add(time.Second))
+			wrong, _ := policy.Next(nil, map[string]string{"config.yaml": tc.rules})
+			allowed := wrong.For("default")
+			if tc.rules != "?" {
+				allowed = rules(t, tc.rules)
+			}
+			d := lifecycle.Decide(lt, allowed, seen, began.Add(time.Second))
 			if d.Status.Phase != tc.phase || d.Status.StartTime != nil || (said(d.Status, v1beta1.ConditionQueued) != "") != (tc.phase == v1beta1.PhaseQueued) {
 				t.Errorf("phase %s, started %v, queued: %s", d.Status.Phase, d.Status.StartTime, said(d.Status, v1beta1.ConditionQueued))
 			}
@@ -232,6 +244,11 @@ func TestAStopDoesNotBeginAStep(t *testing.T) {
 			if d.Status.Internal.StopTime == nil || d.Status.Internal.StopCause == nil || d.Status.Internal.StopCause.Reason != v1beta1.ReasonStopped {
 				t.Fatalf("stopped at %v for %+v", d.Status.Internal.StopTime, d.Status.Internal.StopCause)
 			}
+			before := &metav1.MicroTime{Time: began.Add(20 * time.Second)}
+			lt.Status.Internal.StopTime = before
+			if again := lifecycle.Decide(lt, rules(t, "stop: {by: jane}"), seen, began.Add(21*time.Second)).Status.Internal; !again.StopTime.Equal(before) || again.StopCause != nil {
+				t.Errorf("stopped again, at %v for %+v", again.StopTime, again.StopCause)
+			}
 			if d.Undirected != tc.since.IsZero() || (d.Directive.Start == nil) != tc.undirected {
 				t.Errorf("undirected: %v, start %+v", d.Undirected, d.Directive.Start)
 			}
@@ -246,6 +263,14 @@ func TestHowLongOthersPass(t *testing.T) {
 		t.Error("a run that did not give way lets others pass")
 	}
 	lt.Status.Internal.GaveWayAfter = &metav1.Duration{Duration: 4 * time.Minute}
+	begun := lt.DeepCopy()
+	begun.Status.Conditions[slices.IndexFunc(begun.Status.Conditions, func(c metav1.Condition) bool { return c.Type == v1beta1.ConditionQueued })].Status = metav1.ConditionFalse
+	if lifecycle.LetsOthersPass(begun, began) {
+		t.Error("a run that has begun lets others pass")
+	}
+	if begun.Status.Conditions = nil; lifecycle.LetsOthersPass(begun, began) {
+		t.Error("a run that was never queued lets others pass")
+	}
 	for after, want := range map[time.Duration]bool{0: true, 4*time.Minute - 1: true, 4 * time.Minute: false} {
 		if got := lifecycle.LetsOthersPass(lt, began.Add(after)); got != want {
 			t.Errorf("after %v: %t", after, got)

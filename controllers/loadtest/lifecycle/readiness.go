@@ -133,7 +133,7 @@ func (r *starting) blockedWorkers() *wait {
 // progress quotes the first worker that is getting ready, as with a setup that takes minutes.
 func (r *starting) progress() string {
 	for n, w := range r.workers {
-		if w.Connected && !w.Ready && w.Reason == "" && w.Message != "" {
+		if w.Connected && !w.Ready && w.Message != "" {
 			return fmt.Sprintf(" Worker %d: %s", n, sentence(w.Message))
 		}
 	}

@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,7 @@ func TestResultsAreKeptBeforeTheLoadTestGoes(t *testing.T) {
 		"both by this process":           {over(none), lifecycle.Keeping{Wanted: both, Archive: done, Announce: done}, 0, will{Delete: true}},
 		"the webhook does not answer":    {over(none, archived), lifecycle.Keeping{Wanted: both, Announce: failed}, time.Second, will{RequeueAfter: 4 * time.Second}},
 		"the webhook was waited for":     {over(none, archived), lifecycle.Keeping{Wanted: both, Announce: often}, time.Hour, will{Delete: true}},
+		"old news are not waited for":    {over(ptr.To[int32](3600), archived), lifecycle.Keeping{Wanted: policy.Results{Archived: true, Announced: true, Wait: time.Minute}}, time.Hour, will{Delete: true}},
 		"old news are not announced":     {over(nil, archived), lifecycle.Keeping{Wanted: both}, time.Hour, will{}},
 		"the store was waited for":       {over(ptr.To[int32](60)), lifecycle.Keeping{Wanted: both, Archive: often}, time.Hour + time.Minute, will{Keep: lifecycle.Keep{Archive: true}, Delete: true, Unkept: true}},
 		"not for as long":                {over(ptr.To[int32](60)), lifecycle.Keeping{Wanted: both, Archive: lifecycle.Effort{Failed: "x", Attempts: 1, At: began.Add(time.Hour)}}, time.Hour, will{RequeueAfter: 5 * time.Second}},
@@ -85,7 +87,7 @@ func TestConditionsSayWhetherResultsAreKept(t *testing.T) {
 		lt.Status = d.Status
 		lines := []string{said(d.Status, v1beta1.ConditionArchived), said(d.Status, v1beta1.ConditionAnnounced)}
 		for _, e := range d.Events {
-			lines = append(lines, e.Reason)
+			lines = append(lines, fmt.Sprint(e.Reason, " ", e.Warning))
 		}
 		return strings.Join(lines, "|")
 	}
@@ -96,10 +98,11 @@ func TestConditionsSayWhetherResultsAreKept(t *testing.T) {
 		want    string
 	}{
 		{lifecycle.Keeping{}, "|"},
-		{lifecycle.Keeping{Archive: failed}, "False ArchiveFailed: The results could not be archived: the server answered 500.||ArchiveFailed"},
+		{lifecycle.Keeping{Archive: failed}, "False ArchiveFailed: The results could not be archived: the server answered 500.||ArchiveFailed true"},
 		{lifecycle.Keeping{Archive: failed}, "False ArchiveFailed: The results could not be archived: the server answered 500.|"},
-		{lifecycle.Keeping{Archive: done, Announce: failed}, "True Archived: It is kept.|False AnnouncementFailed: The webhook did not accept the verdict: the server answered 500.|Archived|AnnouncementFailed"},
-		{lifecycle.Keeping{Archive: done, Announce: done}, "True Archived: It is kept.|True Announced: It is kept.|Announced"},
+		{lifecycle.Keeping{Archive: lifecycle.Effort{Failed: "it does not answer", Attempts: 2, At: began}}, "False ArchiveFailed: The results could not be archived: it does not answer.||ArchiveFailed true"},
+		{lifecycle.Keeping{Archive: done, Announce: failed}, "True Archived: It is kept.|False AnnouncementFailed: The webhook did not accept the verdict: the server answered 500.|Archived false|AnnouncementFailed true"},
+		{lifecycle.Keeping{Archive: done, Announce: done}, "True Archived: It is kept.|True Announced: It is kept.|Announced false"},
 		{lifecycle.Keeping{}, "True Archived: It is kept.|True Announced: It is kept."},
 	} {
 		if got := tell(tc.keeping, lt); got != tc.want {

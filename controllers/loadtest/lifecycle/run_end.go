@@ -70,8 +70,8 @@ func (r *pass) finishCut() {
 
 func (r *pass) cancel() {
 	message := "spec.terminate ended the run; what was measured is kept."
-	if p := r.seen.Parent; p != nil && !r.test.Spec.Terminate {
-		message = fmt.Sprintf("LoadTest %s, which has the load, ended it; what was measured is kept.", p.Name)
+	if !r.test.Spec.Terminate { // but specOf
+		message = fmt.Sprintf("LoadTest %s, which has the load, ended it; what was measured is kept.", r.seen.Parent.Name)
 	}
 	r.fail(v1beta1.VerdictCanceled, v1beta1.ReasonTerminated, message)
 }

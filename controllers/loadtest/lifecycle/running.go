@@ -55,12 +55,12 @@ func (r *inputs) current() int {
 // stopIfAsked writes the instant from which the run is being stopped, as the user wants it
 // or its time is up. Before that, it asks for a pass when the time will be up.
 func (r *running) stopIfAsked() (goesOn bool) {
-	at, limited := deadline(r.read.StartTime, r.spec.ActiveDeadlineSeconds)
+	at, limited := deadline(r.read.StartTime.Time, r.spec.ActiveDeadlineSeconds)
 	if r.out.Status.Internal.StopTime == nil && (r.spec.Terminate || limited && !r.now.Before(at)) {
 		now := metav1.NewMicroTime(r.now)
 		r.out.Status.Internal.StopTime = &now
 	}
-	if limited && r.now.Before(at) {
+	if r.now.Before(at) {
 		r.wake(at)
 	}
 	return true

@@ -128,6 +128,18 @@ func TestTerminatedRunEndsWithTheStepThatIsDone(t *testing.T) {
 	}
 }
 
+// So is one that the administrator stops in that pass.
+func TestStoppedRunEndsWithTheStepThatIsDone(t *testing.T) {
+	final := ready
+	final.Final = true
+	seen := one(final)
+	seen.Step = &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second), ShortestWindow: 10 * time.Second}
+	s := lifecycle.Decide(limited(0), rules(t, "stop: {}"), seen, began.Add(20*time.Second)).Status
+	if s.Steps[0].State != v1beta1.StepCut || s.Verdict != v1beta1.VerdictCanceled {
+		t.Errorf("the step is %s, verdict %s; want Cut, Canceled", s.Steps[0].State, s.Verdict)
+	}
+}
+
 // A pause ends when it says, even if another follows, unless that has passed: then
 // what follows has to reach all workers in time.
 func TestWhenTheStepAfterAPauseBegins(t *testing.T) {
@@ -138,7 +150,7 @@ func TestWhenTheStepAfterAPauseBegins(t *testing.T) {
 		want  time.Time
 	}{
 		"a pause":             {time.Minute, ended.Add(-300 * time.Millisecond), ended},
-		"a pause, late":       {time.Minute, ended.Add(time.Second), ended.Add(time.Second)},
+		"a pause, late":       {time.Minute, ended.Add(time.Second), ended.Add(time.Second)}, // whatever the store can take
 		"load":                {0, ended.Add(-500 * time.Millisecond), ended},
 		"load, a moment late": {0, ended.Add(-300 * time.Millisecond), ended.Add(200 * time.Millisecond)},
 		"load, after a hold":  {0, ended.Add(time.Minute), ended.Add(time.Minute + 500*time.Millisecond)},
@@ -148,7 +160,11 @@ func TestWhenTheStepAfterAPauseBegins(t *testing.T) {
 			if tc.pause > 0 {
 				lt.Status.Steps[2].Load = paused(tc.pause)
 			}
-			d := lifecycle.Decide(lt, policy.Rules{}, one(ready), tc.now)
+			seen := one(ready)
+			if tc.pause > 0 {
+				seen.Written = lifecycle.Written{At: tc.now, Size: 1_000_000}
+			}
+			d := lifecycle.Decide(lt, policy.Rules{}, seen, tc.now)
 			if got := d.Status.Steps[2]; got.State != v1beta1.StepRunning || !got.StartTime.Time.Equal(tc.want) {
 				t.Errorf("the step is %s, from %v; want Running, from %v", got.State, got.StartTime, tc.want)
 			}
@@ -156,6 +172,15 @@ func TestWhenTheStepAfterAPauseBegins(t *testing.T) {
 				t.Errorf("again after %v, want %v", d.RequeueAfter, want)
 			}
 		})
+	}
+}
+
+// A pause that never began ends never: what follows it begins at once.
+func TestStepAfterAPauseThatNeverBegan(t *testing.T) {
+	lt := continuing(rests(limited(1), 5*time.Second))
+	lt.Status.Steps[1].State, lt.Status.Steps[1].StartTime = v1beta1.StepCut, nil
+	if s := decide(lt, one(ready), time.Minute).Status.Steps[2]; s.StartTime == nil || !s.StartTime.Time.Equal(began.Add(time.Minute+500*time.Millisecond)) {
+		t.Errorf("the step is %s from %v", s.State, s.StartTime)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // search, or if it is over. The pass that reads the probe back gives it to the workers.
 func (r *running) appendProbe() (appended bool) {
 	s := &r.out.Status
-	if s.Search == nil || r.spec.Search == nil || len(s.Steps) == 0 {
+	if r.spec.Search == nil {
 		return false
 	}
 	searched, next := verdict.Searched(r.spec, s)
@@ -34,15 +34,12 @@ func (r *running) appendProbe() (appended bool) {
 
 // tellProbe says what came of a probe.
 func (r *running) tellProbe(step *v1beta1.StepStatus) {
-	const kept = "every threshold was kept"
-	outcome := map[v1beta1.ThresholdState]string{
-		v1beta1.ThresholdPassed: kept,
-		v1beta1.ThresholdFailed: "a threshold was breached",
-	}[step.ThresholdState]
-	if outcome == "" || step.Result != nil && !rungs.IsSound(step.Result) {
-		outcome = "the target could not be judged"
-	}
-	if outcome == kept && step.Result != nil {
+	outcome := "the target could not be judged"
+	switch sound := step.Result != nil && rungs.IsSound(step.Result); {
+	case sound && step.ThresholdState == v1beta1.ThresholdFailed:
+		outcome = "a threshold was breached"
+	case sound && step.ThresholdState == v1beta1.ThresholdPassed:
+		outcome = "every threshold was kept"
 		switch o := step.Result.Outstanding; {
 		case o.Grows():
 			outcome += ", and outstanding requests grew"

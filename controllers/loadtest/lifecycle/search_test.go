@@ -93,6 +93,9 @@ func TestSearchIsForeseen(t *testing.T) {
 	w.LoadTest().Spec.Search.Hold = &metav1.Duration{Duration: 9 * time.Second}
 	w.After(5*time.Second, func() {
 		s := &w.LoadTest().Status
+		if s.Summary.Step != "1" {
+			t.Errorf("it is in step %s", s.Summary.Step)
+		}
 		if len(s.Steps) > 3 {
 			t.Fatalf("%d steps are planned after 5s", len(s.Steps))
 		}

@@ -47,6 +47,7 @@ func TestUnreportedRequestsMayHaveTakenTheTokens(t *testing.T) {
 		"the least silence that refills":           {before, startedAfter(1100 * time.Millisecond), 1, 0},
 		"a silence that may be too short":          {before, startedAfter(900 * time.Millisecond), 0, 0},
 		"a step before without a result":           {second, func(lt *v1beta1.LoadTest) { lt.Status.Steps[before].Result = nil }, 0, 0},
+		"a step before that was cut":               {second, func(lt *v1beta1.LoadTest) { continuing(lt).Status.Steps[before].State = v1beta1.StepCut }, 0, 0},
 		"a worker that has not reported":           {second, func(lt *v1beta1.LoadTest) { lt.Status.Workers.Desired = 2 }, 0, 0},
 		"a setup before the first step":            {before, func(lt *v1beta1.LoadTest) { lt.Spec.Setup = &v1beta1.Setup{} }, 0, 0},
 		"a setup before the step before":           {second, func(lt *v1beta1.LoadTest) { lt.Spec.Setup = &v1beta1.Setup{} }, 1, 0},
@@ -137,6 +138,10 @@ func TestALostWorkerMayHaveTakenTheTokens(t *testing.T) {
 	result := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(15*time.Second)).Status.Steps[0].Result
 	if result == nil || result.RateLimit.FalseDenials != 0 {
 		t.Errorf("the result is %+v, want no false denial", result)
+	}
+	lt.Status.Workers.Desired, seen.Workers, seen.Step.Reporting, seen.Since = 1, seen.Workers[:1], 1, time.Time{}
+	if result := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(15*time.Second)).Status.Steps[0].Result; result == nil || result.RateLimit.FalseDenials != 0 {
+		t.Errorf("of a process that has directed nothing the result is %+v, want no false denial", result)
 	}
 }
 

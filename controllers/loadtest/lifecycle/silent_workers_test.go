@@ -137,15 +137,17 @@ func TestCountsNeverFall(t *testing.T) {
 		reporting int32
 		sent      int64
 		want      int64
+		now       time.Duration
 	}{
-		"one of three is here":                   {[]exchange.Worker{ready, cutOff, cutOff}, 1, 100, 300},
-		"one of three is here, with more":        {[]exchange.Worker{ready, cutOff, cutOff}, 1, 400, 300},
-		"all are here":                           {[]exchange.Worker{ready, ready, ready}, 3, 330, 330},
-		"one was lost, and two are here":         {[]exchange.Worker{ready, ready, ended}, 2, 220, 300},
-		"one was lost, and two are beyond it":    {[]exchange.Worker{ready, ready, ended}, 2, 320, 320},
-		"one was lost, and two ended with less":  {[]exchange.Worker{final, final, ended}, 2, 280, 300},
-		"one was lost, and two ended with more":  {[]exchange.Worker{final, final, ended}, 2, 380, 380},
-		"reports of an earlier version are more": {[]exchange.Worker{final, final, final}, 3, 500, 500},
+		"one of three is here":                   {[]exchange.Worker{ready, cutOff, cutOff}, 1, 100, 300, 20 * time.Second},
+		"one of three is here, with more":        {[]exchange.Worker{ready, cutOff, cutOff}, 1, 400, 300, 20 * time.Second},
+		"all are here":                           {[]exchange.Worker{ready, ready, ready}, 3, 330, 330, 20 * time.Second},
+		"one was lost, and two are here":         {[]exchange.Worker{ready, ready, ended}, 2, 220, 300, 20 * time.Second},
+		"one was lost, and two are beyond it":    {[]exchange.Worker{ready, ready, ended}, 2, 320, 320, 20 * time.Second},
+		"one was lost, and two ended with less":  {[]exchange.Worker{final, final, ended}, 2, 280, 300, 20 * time.Second},
+		"one was lost, and two ended with more":  {[]exchange.Worker{final, final, ended}, 2, 380, 380, 20 * time.Second},
+		"one ended, and two are given up":        {[]exchange.Worker{final, cutOff, cutOff}, 1, 400, 400, 2 * time.Minute},
+		"reports of an earlier version are more": {[]exchange.Worker{final, final, final}, 3, 500, 500, 20 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(0)
@@ -155,7 +157,13 @@ func TestCountsNeverFall(t *testing.T) {
 			step.Result = &v1beta1.StepResult{Counts: v1beta1.Counts{Sent: 300, Completed: 300, Expected: 300}, Due: 300}
 			seen := awaited(tc.workers...)
 			seen.Step = measured(0, tc.reporting, tc.sent, until)
-			s := lifecycle.Decide(lt, policy.Rules{}, seen, until).Status
+			s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(tc.now)).Status
+			less := seen
+			less.Step = measured(0, tc.reporting, 299, until)
+			less.Step.Merged.Due = 1000
+			if got := lifecycle.Decide(lt, policy.Rules{}, less, began.Add(tc.now)).Status.Steps[0].Result; got.Sent != 300 {
+				t.Errorf("of less that was sent, and more that was due, there are %d", got.Sent)
+			}
 			if got := s.Steps[0].Result; got.Sent != tc.want || got.Due != tc.want {
 				t.Errorf("%d sent of %d due, want %d", got.Sent, got.Due, tc.want)
 			}
@@ -212,7 +220,12 @@ func TestHeldRunGivesNoWorkerUp(t *testing.T) {
 	lt := limited(1)
 	lt.Spec.Suspend = true
 	lt.Status.Steps[1].State, lt.Status.Steps[1].StartTime = v1beta1.StepPending, nil
-	s := lifecycle.Decide(lt, policy.Rules{}, awaited(cutOff), began.Add(time.Hour)).Status
+	lt.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionSuspended, Status: metav1.ConditionFalse, LastTransitionTime: metav1.NewTime(began)}} // held before
+	d := lifecycle.Decide(lt, rules(t, "limits: {namespaces: [{held: 1ns}]}"), awaited(cutOff), began.Add(time.Hour))
+	if d.RequeueAfter != time.Millisecond {
+		t.Errorf("again after %v", d.RequeueAfter)
+	}
+	s := d.Status
 	if s.Verdict != "" || s.Workers.Silent != 1 || s.Phase != v1beta1.PhaseSuspended {
 		t.Errorf("verdict %q, %d silent in phase %s; want none, 1, Suspended", s.Verdict, s.Workers.Silent, s.Phase)
 	}
@@ -297,13 +310,14 @@ func TestStepWhoseInstantIsReadBackLateStartsAnew(t *testing.T) {
 		ahead      time.Duration // of the other instant; 0: none is chosen
 	}{
 		"at the instant":                     {0, true, 0},
-		"they would begin it late":           {time.Millisecond, true, 502 * time.Millisecond},
+		"they would begin it late":           {time.Nanosecond, true, 500*time.Millisecond + 2},
 		"later still":                        {8 * time.Second, true, 16500 * time.Millisecond},
 		"they were directed, and are silent": {8 * time.Second, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt, seen := limited(1), one(ready)
 			seen.Since, seen.Undirected = start.Add(-time.Minute), tc.undirected
+			seen.Step = &exchange.Report{Step: 0, Merged: measure.NewMeasurement(1)} // of the step before
 			d := lifecycle.Decide(lt, policy.Rules{}, seen, start.Add(tc.after))
 			want := start
 			if tc.ahead > 0 {
@@ -343,11 +357,16 @@ func TestStepThatWorkersBeganKeepsItsInstant(t *testing.T) {
 
 // A worker that died before the step began leaves none to begin it together.
 func TestStepThatIsStartedAnewWithoutAWorkerIsCut(t *testing.T) {
-	seen := awaited(exchange.Worker{Pod: exchange.PodEnded})
-	seen.Since = time.Time{}
-	s := lifecycle.Decide(limited(1), policy.Rules{}, seen, began.Add(31*time.Second)).Status
-	if s.Steps[1].State != v1beta1.StepCut || s.Verdict != v1beta1.VerdictInconclusive {
-		t.Errorf("the step is %s, the verdict %s; want Cut and Inconclusive", s.Steps[1].State, s.Verdict)
+	ended, never := awaited(exchange.Worker{Pod: exchange.PodEnded}), one(there(exchange.Worker{Connected: true, LastSeen: began.Add(time.Hour)}))
+	ended.Since, never.Since = time.Time{}, began.Add(31*time.Second)
+	for name, tc := range map[string]struct {
+		seen  lifecycle.Observed
+		after time.Duration
+	}{"it died": {ended, 31 * time.Second}, "it is never ready": {never, time.Hour}} {
+		s := lifecycle.Decide(limited(1), policy.Rules{}, tc.seen, began.Add(tc.after)).Status
+		if s.Steps[1].State != v1beta1.StepCut || s.Verdict != v1beta1.VerdictInconclusive {
+			t.Errorf("%s: the step is %s, the verdict %s; want Cut and Inconclusive", name, s.Steps[1].State, s.Verdict)
+		}
 	}
 }
 

@@ -44,6 +44,7 @@ func TestWhyWorkersAreNotReady(t *testing.T) {
 		"a session that broke":         {awaited(exchange.Worker{Pod: exchange.PodRunning, Ready: true}, ready, ready), "Waiting: 1 of 3 workers not ready yet." + until, false},
 		"one is busy":                  {awaited(coming, busy, ready), "Waiting: 2 of 3 workers not ready yet. Worker 1: setup: 5 of 9 requests sent." + until, false},
 		"one was busy when it left":    {awaited(exchange.Worker{Pod: exchange.PodRunning, Message: busy.Message}, coming, ready), "Waiting: 2 of 3 workers not ready yet." + until, false},
+		"one found it in the end":      {awaited(coming, exchange.Worker{Pod: exchange.PodRunning, Connected: true, Ready: true, Reason: v1beta1.ReasonTargetUnreachable, Message: "try 7"}, ready), "Waiting: 1 of 3 workers not ready yet." + until, false},
 		"one says nothing":             {awaited(exchange.Worker{Pod: exchange.PodRunning, Connected: true}, busy, ready), "Waiting: 2 of 3 workers not ready yet. Worker 1: setup: 5 of 9 requests sent." + until, false},
 		"two of one reason":            {awaited(full, pull, full), "Unschedulable: 2 of 3 workers: waits for a node: full." + until, false},
 		"the first of two reasons":     {awaited(pull, full, coming), "ImagePull: 1 of 3 workers: no such image." + until, false},
@@ -62,6 +63,10 @@ func TestWhyWorkersAreNotReady(t *testing.T) {
 		"a Job that is refused": {
 			lifecycle.Observed{Refused: &lifecycle.Refusal{Message: "exceeded quota: tests"}, Workers: make([]exchange.Worker, 3)},
 			"CreateRefused: The API server refuses the Job of the workers: exceeded quota: tests." + until, false,
+		},
+		"a Job that was refused before": {
+			lifecycle.Observed{Job: lifecycle.JobPresent, Refused: &lifecycle.Refusal{Message: "exceeded quota: tests"}, Workers: []exchange.Worker{coming, coming, coming}},
+			"Waiting: 3 of 3 workers not ready yet." + until, false,
 		},
 		"a Job that is always refused": {
 			lifecycle.Observed{Refused: &lifecycle.Refusal{Message: "spec.worker.image: Required value", Permanent: true}, Workers: make([]exchange.Worker, 3)},
@@ -172,6 +177,8 @@ func TestHowLongWorkersAreWaitedFor(t *testing.T) {
 		"the end of the run has come":       {ptr.To[int64](60), ptr.To[int64](20), lifecycle.Observed{Workers: make([]exchange.Worker, 1)}, 20 * time.Second, 30 * time.Second, v1beta1.ReasonDeadlineExceeded},
 		"no pod yet":                        {ptr.To[int64](60), nil, awaited(exchange.Worker{}), time.Second, 5 * time.Second, ""},
 		"no pod, and no Job that makes one": {ptr.To[int64](60), nil, lifecycle.Observed{Job: lifecycle.JobDeleting, Workers: make([]exchange.Worker, 1)}, time.Second, 59 * time.Second, ""},
+		"no Job by the start deadline":      {ptr.To[int64](60), nil, lifecycle.Observed{Workers: []exchange.Worker{{}}}, time.Minute, 30 * time.Second, v1beta1.ReasonStartDeadlineExceeded},
+		"a Job that is being removed":       {ptr.To[int64](60), nil, lifecycle.Observed{Job: lifecycle.JobLeftOver, Workers: []exchange.Worker{coming}}, time.Second, 5 * time.Second, ""},
 		"all are ready":                     {ptr.To[int64](60), nil, awaited(ready), time.Second, 500*time.Millisecond + 93*time.Second, ""}, // the step's limit
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -191,6 +198,20 @@ func TestHowLongWorkersAreWaitedFor(t *testing.T) {
 				t.Errorf("events %v", d.Events)
 			}
 		})
+	}
+}
+
+// Quiet hours end the wait for workers when they begin; what stops runs does so at once.
+func TestHoldsWhileWorkersStart(t *testing.T) {
+	spec := ladder()
+	spec.StartDeadlineSeconds = nil
+	if d := lifecycle.Decide(accepted(spec), rules(t, `quietHours: [{from: "10:01", to: "11:00"}]`), awaited(coming), began); d.RequeueAfter != time.Minute {
+		t.Errorf("again after %v", d.RequeueAfter)
+	}
+	for _, since := range []time.Time{{}, began} {
+		if d := lifecycle.Decide(accepted(spec), rules(t, "stop: {}"), lifecycle.Observed{Since: since, Workers: make([]exchange.Worker, 3)}, began); d.Undirected != since.IsZero() || d.Status.Verdict != v1beta1.VerdictCanceled {
+			t.Errorf("directed since %v: undirected %t, verdict %s", since, d.Undirected, d.Status.Verdict)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
@@ -29,6 +30,7 @@ func TestAddressesOfTargetsNeedRoomInTheStatus(t *testing.T) {
 	}{
 		"few":                          {1, 0, 63_000, ""},
 		"many, and room for them":      {320, 320, 10_000, ""},
+		"many, and just room":          {320, 0, 50_000, ""},
 		"many, and none":               {320, 0, 64_600, refused + "15 KiB, but the LoadTest has 3 KiB left; use fewer steps"},
 		"many of two targets":          {160, 320, 59_600, refused + "22 KiB, but the LoadTest has 8 KiB left"},
 		"no room for anything already": {1, 0, 120_000, "spec: the results of load steps x types of request"},
@@ -49,9 +51,23 @@ func TestAddressesOfTargetsNeedRoomInTheStatus(t *testing.T) {
 			if (message == "") != (tc.want == "") || !strings.HasPrefix(message, tc.want) {
 				t.Errorf("refusal %q, want %q", message, tc.want)
 			}
+			if lt.Status = got; tc.want == "" && decide(lt, seen, time.Second).Status.Verdict != "" {
+				t.Error("what was granted is refused later")
+			}
 			if (got.Internal.Access == nil) != (tc.want != "") {
 				t.Errorf("the status has access: %t", got.Internal.Access != nil)
 			}
 		})
+	}
+}
+
+// Addresses that just fit beside the results are granted.
+func TestAddressesThatFitExactly(t *testing.T) {
+	seen := lifecycle.Observed{Access: &lifecycle.Access{Target: leadsTo(9)}}
+	takes := jsonSize(t, leadsTo(9)) + 2*len("null") // the control, and others
+	for left, want := range map[int]v1beta1.Verdict{takes: "", takes - 1: v1beta1.VerdictError} {
+		if got := decide(padded(crowded(2, 2, 0), left), seen, 0).Status.Verdict; got != want {
+			t.Errorf("with room for %d bytes the verdict is %q", left, got)
+		}
 	}
 }

@@ -26,6 +26,8 @@ const (
 func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 	long := metav1.Duration{Duration: longTime}
 	onTime := []v1beta1.Threshold{{Metric: "onTimeRate"}}
+	ended := journeyAtItsLargest(strings.Repeat("j", 63), long)
+	ended.FailedIn = nil
 	stored := v1beta1.Audit{Name: strings.Repeat("a", 63), Stored: &v1beta1.Stored{Value: ".n", Requests: []string{"append"}}}
 	figures := &v1beta1.BaselineStatus{Name: "before", Steps: []v1beta1.BaselineStep{{Name: strings.Repeat("s", 63)}}}
 	for name, tc := range map[string]struct {
@@ -38,6 +40,14 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 			1, 1, nil,
 			func(lt *v1beta1.LoadTest) { lt.Status.Baseline = figures },
 			jsonSize(t, figures),
+		},
+		"where targets lead to": {
+			1, 1, nil,
+			func(lt *v1beta1.LoadTest) {
+				s := &lt.Status.Internal
+				s.Access, s.ControlAccess, s.OtherAccess = leadsTo(1), leadsTo(2), []v1beta1.TargetAccess{*leadsTo(3)}
+			},
+			jsonSize(t, leadsTo(1)) + jsonSize(t, leadsTo(2)) + jsonSize(t, leadsTo(3)),
 		},
 		"the target of a step": {
 			1, 1, nil,
@@ -53,6 +63,11 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 			9, 1, nil,
 			func(lt *v1beta1.LoadTest) { lt.Status.Environment = &v1beta1.EnvironmentStatus{Usage: true} },
 			targetstate.MaxSize + 9*(targetstate.MaxStepSize+targetstate.MaxUsageSize),
+		},
+		"the names of queries": {
+			0, 1, nil,
+			func(lt *v1beta1.LoadTest) { lt.Status.Internal.Queries = []string{strings.Repeat("q", 63)} },
+			jsonSize(t, strings.Repeat("q", 63)),
 		},
 		"answers to queries": {
 			9, 1, nil,
@@ -93,6 +108,11 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 				lt.Spec.Journeys = append(lt.Spec.Journeys, v1beta1.Journey{Name: "a", Steps: slices.Repeat([]v1beta1.JourneyStep{step}, 32)})
 			},
 			4 * jsonSize(t, map[string]any{"sessions": v1beta1.SessionsResult{Due: manyItems, Started: manyItems}, "journeys": []v1beta1.JourneyResult{conditionsAtTheirLargest("a", long)}}),
+		},
+		"a journey without requests": {
+			4, 1, nil,
+			func(lt *v1beta1.LoadTest) { lt.Spec.Journeys = []v1beta1.Journey{{Name: strings.Repeat("j", 63)}} },
+			4 * jsonSize(t, map[string]any{"sessions": v1beta1.SessionsResult{Due: manyItems, Started: manyItems}, "journeys": []v1beta1.JourneyResult{ended}}),
 		},
 		"a threshold in repetitions": {
 			4, 1, onTime,
@@ -178,7 +198,7 @@ func TestRunWithoutRoomForItsEnvironmentIsRefused(t *testing.T) {
 		t.Error("a run that just fits is refused, though its target is not read")
 	}
 	want := "False InvalidSpec: spec: the results of load steps x types of request (2 x 2) take up to 54 KiB, and the spec and the metadata 1163 KiB; a LoadTest can hold 1200 KiB: "
-	if got := said(decide(lt, lifecycle.Observed{LooksAtTargets: true}, 0).Status, v1beta1.ConditionAccepted); !strings.HasPrefix(got, want) {
+	if got := said(lifecycle.Decide(lt, asked(t), lifecycle.Observed{LooksAtTargets: true}, began).Status, v1beta1.ConditionAccepted); !strings.HasPrefix(got, want) {
 		t.Errorf("Accepted is %s, want %s", got, want)
 	}
 }

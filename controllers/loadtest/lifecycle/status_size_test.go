@@ -94,6 +94,11 @@ func TestRoomIgnoresManagedFieldsAndStatus(t *testing.T) {
 	if got := room - lifecycle.Room(lt, steps); got < 3*900 {
 		t.Errorf("a second type takes %d bytes, want what it takes in 3 steps", got)
 	}
+	room = lifecycle.Room(lt, steps)
+	lt.Spec.Requests = append(lt.Spec.Requests, lt.Spec.Requests[0])
+	if got := room - lifecycle.Room(lt, steps); got > 100 {
+		t.Errorf("a request of the first type, after the second, takes %d bytes, want those of the spec only", got)
+	}
 }
 
 // What is planned of a step stands in the status as well.

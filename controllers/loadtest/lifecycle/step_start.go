@@ -25,16 +25,13 @@ func (r *starting) beginFirstStep() (goesOn bool) {
 	return false
 }
 
-// startAfter is the instant at which step i begins: exactly the end of a pause before it, or
-// else the earliest by which all workers can have received it and the store can take its
-// end.
+// startAfter is the instant at which step i, which is not the first, begins: exactly the end
+// of a pause before it, or else the earliest by which all workers can have received it and the
+// store can take its end.
 func (r *running) startAfter(i int) time.Time {
 	steps, soonest := r.out.Status.Steps, r.now
 	if !steps[i].Load.IsPause() {
 		soonest = r.now.Add(r.lead())
-	}
-	if i == 0 {
-		return soonest
 	}
 	if !steps[i].Load.IsPause() {
 		soonest = instant.Later(soonest, r.affordable(&steps[i]))
@@ -72,7 +69,7 @@ func (r *running) startAnew(i int) {
 		return
 	}
 	ahead := r.lead()
-	if r.seen.Undirected && !r.read.Steps[i].StartTime.Time.Before(r.since()) {
+	if !r.read.Steps[i].StartTime.Time.Before(r.since()) {
 		ahead = max(ahead, minLead+2*r.lateness(i))
 	}
 	r.startStep(i, r.now.Add(ahead))

@@ -36,7 +36,7 @@ func (r *pass) withoutJob() {
 
 func (r *pass) suspended(reason, message string) {
 	c := meta.FindStatusCondition(r.read.Conditions, v1beta1.ConditionSuspended)
-	if c == nil || c.Status != metav1.ConditionTrue || c.Reason != reason {
+	if c == nil || c.Reason != reason { // that of one that is False is Resumed
 		r.event(reason, message)
 	}
 	r.set(v1beta1.ConditionSuspended, metav1.ConditionTrue, reason, message)

@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -78,8 +79,8 @@ func TestStepIsGivenUpAtTheTimeLimitInStatus(t *testing.T) {
 	if d := decide(4 * time.Second); d.Status.Steps[0].State != v1beta1.StepRunning || d.RequeueAfter != time.Second {
 		t.Errorf("after 4 s the step is %s, again after %v; want Running, and 1s", d.Status.Steps[0].State, d.RequeueAfter)
 	}
-	if s := decide(5 * time.Second).Status; s.Steps[0].State != v1beta1.StepCut || s.Workers.Lost != 1 {
-		t.Errorf("after 5 s the step is %s with %d workers lost; want Cut with 1", s.Steps[0].State, s.Workers.Lost)
+	if s := decide(5 * time.Second).Status; s.Steps[0].State != v1beta1.StepCut || s.Workers.Lost != 1 || s.Steps[0].Coverage != "0%" {
+		t.Errorf("after 5 s the step is %s, of %q, with %d workers lost; want Cut, of 0%%, with 1", s.Steps[0].State, s.Steps[0].Coverage, s.Workers.Lost)
 	}
 }
 
@@ -109,9 +110,9 @@ func TestCurrentStepOutOfRangeIsIgnored(t *testing.T) {
 		}
 	}
 	over := limited(1)
-	over.Status.Steps[1].State = v1beta1.StepComplete
-	if s := lifecycle.Decide(over, policy.Rules{}, one(ready), began.Add(41*time.Second)).Status; s.Verdict == "" {
-		t.Error("a run whose steps are all over does not end")
+	over.Status.Steps[1].State, over.Status.Steps[1].CompletionTime = v1beta1.StepComplete, over.Status.Steps[1].StartTime
+	if s := lifecycle.Decide(over, policy.Rules{}, one(ready), began.Add(41*time.Second)).Status; s.Verdict == "" || failure(s) != "" {
+		t.Errorf("a run whose steps are all over: verdict %q, %s", s.Verdict, failure(s))
 	}
 }
 
@@ -119,6 +120,9 @@ func TestCurrentStepOutOfRangeIsIgnored(t *testing.T) {
 func TestRunWithAnInconsistentStatusEnds(t *testing.T) {
 	for want, edit := range map[string]func(*v1beta1.LoadTestStatus){
 		"steps is empty, but startTime is set":                     func(s *v1beta1.LoadTestStatus) { s.Steps = nil },
+		"versus does not follow from spec.versus":                  func(s *v1beta1.LoadTestStatus) { s.Versus = &v1beta1.VersusStatus{} },
+		"search does not follow from spec.search":                  func(s *v1beta1.LoadTestStatus) { s.Search = &v1beta1.SearchStatus{} },
+		"otherTargets do not follow from spec.otherTargets":        func(s *v1beta1.LoadTestStatus) { s.OtherTargets = make([]v1beta1.OtherTargetStatus, 1) },
 		"workers.desired is less than 1":                           func(s *v1beta1.LoadTestStatus) { s.Workers.Desired = 0 },
 		"verdict is set, but condition Finished is not True":       func(s *v1beta1.LoadTestStatus) { s.Verdict = v1beta1.VerdictPassed },
 		"steps[1] is Running without a startTime":                  func(s *v1beta1.LoadTestStatus) { s.Steps[1].StartTime = nil },
@@ -141,5 +145,10 @@ func TestRunWithAnInconsistentStatusEnds(t *testing.T) {
 				t.Errorf("verdict %s, not carried out %s; want Error, %s", d.Status.Verdict, got, want)
 			}
 		})
+	}
+	lt := continuing(limited(1))
+	lt.Status.Steps[0].State, lt.Status.Steps[1].State = v1beta1.StepRunning, v1beta1.StepCut
+	if got := failure(decide(lt, one(ready), 31*time.Second).Status); !strings.Contains(got, `steps[1] is in state "Cut", but the run is not finished`) {
+		t.Errorf("a step that was cut before the one that runs: %s", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
@@ -84,6 +85,9 @@ func TestWhereTargetsLeadToIsNotedOnce(t *testing.T) {
 	pass(lifecycle.Access{Problem: "Service shortener does not exist"})
 	if got, want := said(lt.Status, v1beta1.ConditionWorkersReady), "False TargetUnreachable: Service shortener does not exist."; got[:len(want)] != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+	if d := decide(lt, lifecycle.Observed{Workers: make([]exchange.Worker, 3), Access: &lifecycle.Access{Problem: "?"}}, time.Second); d.Job != lifecycle.JobKeep || d.RequeueAfter != 2*time.Second {
+		t.Errorf("Job %v, again after %v", d.Job, d.RequeueAfter)
 	}
 	for range 2 {
 		pass(lifecycle.Access{Target: first, Control: first})

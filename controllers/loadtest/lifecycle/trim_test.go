@@ -53,6 +53,9 @@ func TestOversizedResultsAreTrimmed(t *testing.T) {
 			lt.Status.Steps[0].Result.Requests = []v1beta1.RequestResult{oneRequest(t, merged)}
 			lt.Status.Steps[0].Result.Histogram = strings.Repeat("x", lifecycle.Room(lt, lt.Status.Steps)-requests-tc.left)
 			lt.Status.Steps[1].Result = &v1beta1.StepResult{Histogram: strings.Repeat("x", tc.own)}
+			if tc.left <= 0 {
+				lt.Spec.Target.Trace = &v1beta1.Trace{Sampled: "1%"}
+			}
 			seen := lifecycle.Observed{
 				Job:     lifecycle.JobPresent,
 				Workers: []exchange.Worker{{Pod: exchange.PodRunning, Connected: true, Ready: true, Final: true}},
@@ -61,6 +64,9 @@ func TestOversizedResultsAreTrimmed(t *testing.T) {
 			result := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(31*time.Second)).Status.Steps[1].Result
 			if result == nil || result.ResponseTime == nil {
 				t.Fatalf("the result is %v, want that of one response", result)
+			}
+			if result.Traces != nil {
+				t.Errorf("there are traces %+v", result.Traces)
 			}
 			if got := result.Histogram != ""; got != tc.histogram {
 				t.Errorf("there is a histogram: %t, want %t", got, tc.histogram)

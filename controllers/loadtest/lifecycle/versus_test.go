@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -86,7 +88,15 @@ func TestBothTargetsAreFound(t *testing.T) {
 	lt.Spec.Target.Service.Port, lt.Spec.Versus.Target.Service.Port = named, named
 	planned, _ := plan.New(lt, policy.Rules{})
 	planned.Record(&lt.Status)
+	if target, _ := lifecycle.UnknownTarget(lt); target != nil {
+		t.Error("a target of a run that was not taken up is looked up")
+	}
 	lt.Status.StartTime = &metav1.Time{Time: began}
+	over := lt.DeepCopy()
+	finish(over)
+	if target, _ := lifecycle.UnknownTarget(over); target != nil {
+		t.Error("a target of a run that has finished is looked up")
+	}
 	for _, want := range []struct{ field, url, control string }{
 		{"spec.target", "http://shortener.default.svc:8081", ""},
 		{"spec.versus.target", "http://shortener.default.svc:8081", "http://shortener-v3.default.svc:8081"},
@@ -103,12 +113,22 @@ func TestBothTargetsAreFound(t *testing.T) {
 	if target, field := lifecycle.UnknownTarget(lt); target != nil {
 		t.Errorf("%s is still unknown", field)
 	}
+	lt.Spec.Versus, lt.Status.Versus.TargetURL = nil, "" // whatever a status says
+	if target, field := lifecycle.UnknownTarget(lt); target != nil {
+		t.Errorf("%s is unknown", field)
+	}
 }
 
 // The named ports of other targets are looked up one after another, after both targets of a comparison.
 func TestOtherTargetsAreFound(t *testing.T) {
+	t.Run("with a control", func(t *testing.T) { otherTargetsAreFound(t, comparing()) })
+	t.Run("without one", func(t *testing.T) { otherTargetsAreFound(t, ladder()) })
+}
+
+func otherTargetsAreFound(t *testing.T, spec v1beta1.LoadTestSpec) {
+	t.Helper()
 	named := ptr.To(intstr.FromString("http"))
-	lt := &v1beta1.LoadTest{Spec: comparing()}
+	lt := &v1beta1.LoadTest{Spec: spec}
 	lt.Namespace = "default"
 	lt.Spec.Requests = append(lt.Spec.Requests, *lt.Spec.Requests[0].DeepCopy(), *lt.Spec.Requests[0].DeepCopy())
 	for i, name := range []string{"a", "b"} {
@@ -148,4 +168,53 @@ func TestOldWorkersSendToNoOtherTargets(t *testing.T) {
 	w := newWorld(t, spec)
 	w.Targets = 0
 	checkStory(t, w, "stories", "other-targets-by-old-workers")
+}
+
+// Each target counts that a worker has to know; a worker of one target need not say so.
+func TestWorkersOfTooFewTargets(t *testing.T) {
+	other, both := ladder(), comparing()
+	other.OtherTargets = []v1beta1.OtherTarget{{Name: "a", Service: &v1beta1.ServiceReference{Name: "a"}}}
+	token := *other.Requests[0].DeepCopy()
+	token.Name, token.Target = "token", "a"
+	other.Requests = append(other.Requests, token)
+	both.OtherTargets, both.Requests = other.OtherTargets, other.Requests
+	for name, tc := range map[string]struct {
+		spec v1beta1.LoadTestSpec
+		want int32
+	}{"one": {ladder(), 0}, "a control": {comparing(), 2}, "another": {other, 2}, "both": {both, 3}} {
+		for targets := range int32(4) {
+			lt := accepted(tc.spec)
+			lt.Status.TargetURL = "http://shortener:8080"
+			seen := three(exchange.Worker{Connected: true, Ready: true, Targets: targets, Answers: 16})
+			for i := range seen.Workers {
+				seen.Workers[i].Targets = targets
+			}
+			busy := seen
+			busy.Workers = []exchange.Worker{there(exchange.Worker{Connected: true})}
+			if s := decide(lt, busy, time.Second).Status; s.Verdict != "" {
+				t.Errorf("%s: a worker that is not ready yet ended it with %s", name, failure(s))
+			}
+			s := decide(lt, seen, time.Second).Status
+			if got := s.Workers.Ready == 3; got != (targets >= tc.want) {
+				t.Errorf("%s: with workers of %d targets it is %t that all are ready", name, targets, got)
+			}
+			if got := strings.Contains(failure(s), "spec.versus: the worker supports only one"); got != (targets < tc.want && tc.spec.Versus != nil) {
+				t.Errorf("%s: with workers of %d targets it ended with %s", name, targets, failure(s))
+			}
+		}
+	}
+}
+
+// A target of which nothing is asked was not verified.
+func TestControlAloneIsVerified(t *testing.T) {
+	spec := comparing()
+	spec.Versus.Preflight = questions()
+	seen := three(exchange.Worker{Connected: true, Ready: true, Targets: 2, Answers: 16})
+	for i := range seen.Workers {
+		seen.Workers[i].Targets = 2
+	}
+	const want = "shortener: nothing was verified; v3: GET /version has .strategy lua, .store redis; healthy has a status from 200 to 299."
+	if got := said(decide(accepted(spec), seen, time.Second).Status, v1beta1.ConditionTargetVerified); got != "True PreflightPassed: "+want {
+		t.Errorf("%s, want %s", got, want)
+	}
 }

@@ -84,15 +84,13 @@ func (r *starting) endIfAsked() (goesOn bool) {
 
 // failAtDeadline ends a run whose time is up, and else asks for a pass then.
 func (r *starting) failAtDeadline() (goesOn bool) {
-	at, limited := deadline(r.read.StartTime, r.spec.ActiveDeadlineSeconds)
+	at, limited := deadline(r.read.StartTime.Time, r.spec.ActiveDeadlineSeconds)
 	if limited && !r.now.Before(at) {
 		r.fail(v1beta1.VerdictError, v1beta1.ReasonDeadlineExceeded,
 			fmt.Sprintf("The run did not finish within activeDeadlineSeconds (%ds): its workers were not ready. %s", *r.spec.ActiveDeadlineSeconds, r.wait.message))
 		return false
 	}
-	if limited {
-		r.wake(at)
-	}
+	r.wake(at)
 	return true
 }
 
@@ -113,9 +111,7 @@ func (r *starting) failAtStartDeadline() (goesOn bool) {
 			fmt.Sprintf("The workers were not ready within startDeadlineSeconds (%ds). %s", *r.spec.StartDeadlineSeconds, r.wait.message+r.missingFiles()))
 		return false
 	}
-	if limited {
-		r.wake(at)
-	}
+	r.wake(at)
 	return true
 }
 
@@ -176,17 +172,19 @@ func UnknownTarget(lt *v1beta1.LoadTest) (target *v1beta1.Target, field string) 
 
 func (r *inputs) unknownTarget() (target *v1beta1.Target, field string) {
 	switch s := &r.read; {
-	case s.StartTime == nil || isFinished(s.Conditions) || s.KnowsTargets():
+	case s.StartTime == nil || isFinished(s.Conditions):
 		return nil, ""
 	case s.TargetURL == "":
 		return &r.spec.Target, "spec.target"
 	case s.Versus != nil && s.Versus.TargetURL == "" && r.spec.Versus != nil:
 		return &r.spec.Versus.Target, "spec.versus.target"
-	case unknownOther(s) < 0 || unknownOther(s) >= len(r.spec.OtherTargets):
-		return nil, "" // not reached: such a status is refused
 	}
-	other := &r.spec.OtherTargets[unknownOther(&r.read)]
-	return other.Target(), plan.OtherTargetField(other.Name)
+	for i := range min(len(r.read.OtherTargets), len(r.spec.OtherTargets)) {
+		if other := &r.spec.OtherTargets[i]; r.read.OtherTargets[i].TargetURL == "" {
+			return other.Target(), plan.OtherTargetField(other.Name)
+		}
+	}
+	return nil, ""
 }
 
 // unknownOther is the first of the other targets whose URL is not known; -1: all are.

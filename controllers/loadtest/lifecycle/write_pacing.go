@@ -69,12 +69,9 @@ func sendingTime(step *v1beta1.StepStatus) (sum time.Duration) {
 
 // liveFrom is the instant from which the run's progress may be written.
 func (r *inputs) liveFrom() time.Time {
-	from := r.seen.LiveFrom
-	if w := r.seen.Written; !w.At.IsZero() {
-		// A clock that is set back must not put a write off.
-		from = instant.Later(from, instant.Earlier(w.At, r.now).Add(pauseAfter(w.Size)))
-	}
-	return from
+	w := r.seen.Written
+	// A clock that is set back must not put a write off.
+	return instant.Later(r.seen.LiveFrom, instant.Earlier(w.At, r.now).Add(pauseAfter(w.Size)))
 }
 
 // delayWrite asks for a pass at that instant, unless it has come.
@@ -106,11 +103,7 @@ func lasting(s v1beta1.LoadTestStatus) v1beta1.LoadTestStatus {
 	s.Workers.Ready = 0
 	s.Conditions = slices.Clone(s.Conditions)
 	for i := range s.Conditions {
-		c := &s.Conditions[i]
-		c.Message = ""
-		if c.Type == v1beta1.ConditionWorkersReady { // the worker chose the words
-			c.Reason = ""
-		}
+		s.Conditions[i].Message, s.Conditions[i].Reason = "", ""
 	}
 	return s
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // How a run is getting on is written once a second, less often if its object is large or
@@ -77,7 +78,9 @@ func TestPaceOfReadiness(t *testing.T) {
 	decide := func(w ...exchange.Worker) lifecycle.Decision {
 		seen := awaited(w...)
 		seen.Written = written
-		return lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(2*time.Second))
+		d, err := lifecycle.DecideUnwritten(lt, policy.Rules{}, seen, began.Add(2*time.Second))
+		must.Report(t, "inputs", err)
+		return d
 	}
 	lt.Status = lifecycle.Decide(lt, policy.Rules{}, awaited(coming, coming, coming), began.Add(time.Second)).Status
 	for name, w := range map[string]exchange.Worker{
@@ -88,6 +91,16 @@ func TestPaceOfReadiness(t *testing.T) {
 		if d := decide(w, coming, coming); !equality.Semantic.DeepEqual(lt.Status, d.Status) || d.RequeueAfter != time.Second {
 			t.Errorf("%s: written, again after %v; want nothing for a second", name, d.RequeueAfter)
 		}
+	}
+	held := accepted(ladder())
+	held.Spec.Suspend = true
+	held.Status = lifecycle.Decide(held, policy.Rules{}, lifecycle.Observed{}, began).Status
+	if again := lifecycle.Decide(held, policy.Rules{}, lifecycle.Observed{}, began).Events; len(again) > 0 {
+		t.Errorf("it is said again that the run is held: %v", again)
+	}
+	held.Spec.Suspend = false
+	if d := lifecycle.Decide(held, rules(t, "stop: {}"), lifecycle.Observed{Written: written}, began.Add(time.Second)); said(d.Status, v1beta1.ConditionSuspended) == said(held.Status, v1beta1.ConditionSuspended) {
+		t.Error("the reason of an event is not written")
 	}
 	if d := decide(ready, ready, ready); d.Status.Steps[0].State != v1beta1.StepRunning {
 		t.Error("the first step is put off")
