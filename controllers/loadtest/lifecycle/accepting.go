@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // accepting is a pass over a run that has not been taken up: can its spec be carried out,
@@ -105,7 +106,7 @@ func (r *accepting) keepWaiting() (goesOn bool) {
 // beginning says what follows once a run begins.
 func beginning(s *v1beta1.LoadTestStatus) string {
 	if n := len(s.Loads); n > 0 {
-		return fmt.Sprintf("The run begins; LoadTests of its %d loads are created.", n)
+		return fmt.Sprintf("The run begins; LoadTests of its %s are created.", text.Plural(int64(n), "load"))
 	}
 	return "The run begins; its workers are created."
 }
