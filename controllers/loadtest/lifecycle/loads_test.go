@@ -289,7 +289,7 @@ func TestLoadAlone(t *testing.T) {
 	f := newFamily(t)
 	f.parent.Spec.Loads = f.parent.Spec.Loads[:1]
 	first := lifecycle.Decide(f.parent, f.rules, f.seen(), f.now)
-	same.As(t, "event", []lifecycle.Event{{Reason: "Started", Message: "The run begins; LoadTests of its 1 loads are created."}}, first.Events)
+	same.As(t, "event", []lifecycle.Event{{Reason: "Started", Message: "The run begins; LoadTests of its 1 load are created."}}, first.Events)
 	same.As(t, "TargetVerified, which each load has", "", said(first.Status, v1beta1.ConditionTargetVerified))
 	f.pass()
 	f.ready("readers")
