@@ -30,9 +30,9 @@ func sale(t *testing.T) *v1beta1.LoadTest {
 		t.Fatal(err)
 	}
 	lt.Namespace, lt.Name = first.Namespace, "sale"
-	ladder := lt.Spec.Ladder
+	steps := []v1beta1.Step{{Name: "10", Users: ptr.To[int32](10), Duration: &lt.Spec.Ladder.Duration}}
 	lt.Spec.Ladder, lt.Spec.Parallelism = nil, nil
-	lt.Spec.Loads = []v1beta1.Load{{Name: "readers", Ladder: ladder}, {Name: "buyers", Ladder: ladder, Parallelism: ptr.To[int32](2)}}
+	lt.Spec.Loads = []v1beta1.Load{{Name: "readers", Steps: steps}, {Name: "buyers", Steps: steps, Parallelism: ptr.To[int32](2)}}
 	if err := apiserver.Client(t).Create(t.Context(), lt); err != nil {
 		t.Fatal(err)
 	}

@@ -60,6 +60,9 @@ func describeOnce(definition []byte) ([]byte, error) {
 	}
 	versions, _ := whole["spec"].(schema)["versions"].([]any)
 	for i, version := range versions {
+		if status, ok := below(crd.Spec.Versions[i].Schema.OpenAPIV3Schema, "status"); ok {
+			shorten(status)
+		}
 		if err := describe(crd.Spec.Versions[i].Schema.OpenAPIV3Schema); err != nil {
 			return nil, err
 		}
@@ -67,6 +70,41 @@ func describeOnce(definition []byte) ([]byte, error) {
 	}
 	written, err := yaml.Marshal(whole)
 	return append([]byte("---\n"), bytes.TrimPrefix(written, []byte("---\n"))...), err
+}
+
+// below is a property of a schema.
+func below(of schema, name string) (schema, bool) {
+	properties, _ := of["properties"].(schema)
+	property, ok := properties[name].(schema)
+	return property, ok
+}
+
+// shorten leaves the first sentence of each description.
+func shorten(o any) {
+	switch o := o.(type) {
+	case schema:
+		for key, value := range o {
+			if text, isText := value.(string); key == description && isText {
+				o[key] = firstSentence(text)
+				continue
+			}
+			shorten(value)
+		}
+	case []any:
+		for i := range o {
+			shorten(o[i])
+		}
+	}
+}
+
+// firstSentence is a text up to the first full stop that ends a sentence.
+func firstSentence(text string) string {
+	for i, r := range text {
+		if r == '.' && (i+1 == len(text) || text[i+1] == ' ' || text[i+1] == '\n') {
+			return text[:i+1]
+		}
+	}
+	return text
 }
 
 // part is a part of a schema, at a path such as spec.steps.

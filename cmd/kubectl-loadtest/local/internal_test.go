@@ -45,7 +45,7 @@ func TestEveryFileOfAnAssignmentIsRelocated(t *testing.T) {
 	slices.Sort(found)
 	want := []string{
 		"AWS.access_key_id_file", "AWS.secret_access_key_file", "AWS.session_token_file", "Data.file", "Header.value_file",
-		"Login.password_file", "Login.token_file", "Login.username_file", "OAuth2.client_id_file", "OAuth2.client_secret_file", "OAuth2.refresh_token_file",
+		"Login.password_file", "Login.token_file", "Login.username_file", "OAuth2.client_id_file", "OAuth2.client_secret_file", "OAuth2.refresh_token_file", "Replay.file",
 		"Request.body_file", "Request.targets_file", "TLS.ca_file", "TLS.cert_file", "TLS.key_file", "Target.descriptors_file",
 	}
 	same.As(t, "fields that name files", want, found)

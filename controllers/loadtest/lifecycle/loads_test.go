@@ -39,12 +39,12 @@ type family struct {
 func newFamily(t *testing.T) *family {
 	t.Helper()
 	spec := ladder()
-	steps := spec.Ladder
+	steps := []v1beta1.Step{{Name: "all", Users: ptr.To[int32](100), Duration: &spec.Ladder.Duration}}
 	spec.Ladder, spec.Parallelism, spec.Thresholds = nil, nil, nil
 	spec.Loads = []v1beta1.Load{
-		{Name: "readers", Ladder: steps},
-		{Name: "late", After: "readers", Delay: &metav1.Duration{Duration: 30 * time.Second}, Ladder: steps},
-		{Name: "noise", Background: true, Parallelism: ptr.To[int32](2), Ladder: steps},
+		{Name: "readers", Steps: steps},
+		{Name: "late", After: "readers", Delay: &metav1.Duration{Duration: 30 * time.Second}, Steps: steps},
+		{Name: "noise", Background: true, Parallelism: ptr.To[int32](2), Steps: steps},
 	}
 	f := &family{t: t, now: began, parent: &v1beta1.LoadTest{Spec: spec}, tests: map[string]*v1beta1.LoadTest{}, refused: map[string]*lifecycle.Refusal{}}
 	f.parent.Namespace, f.parent.Name, f.parent.UID = "shop", "sale", "parent"

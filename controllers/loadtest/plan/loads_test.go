@@ -56,7 +56,7 @@ func TestEachLoadHasItsOwnRequestsStepsAndThresholds(t *testing.T) {
 			"sale-readers: follow:default, step all",
 			"sale-buyers: create:0, pay:0, journey buy, step 1 users",
 		}},
-		"all of them where none is named": {"loads: [{name: a, ladder: {users: [1, 2], duration: 1s}}]", []string{
+		"all of them where none is named": {"loads: [{name: a, steps: [{name: '1', users: 1, duration: 1s}, {name: '2', users: 2, duration: 1s}]}]", []string{
 			"sale-a: follow:default, create:default, pay:0, journey buy, step 1, step 2",
 		}},
 		"what the setup sends": {"setup: {fill: {request: create, count: 3}}, loads: [{name: a, requests: [follow], steps: [{name: s, users: 1, duration: 1s}]}, {name: b, steps: [{name: s, users: 1, duration: 1s}]}]", []string{
