@@ -30,7 +30,7 @@ func NamespaceNamed(t *testing.T, prefix string) string {
 		if t.Failed() {
 			explain(t, ns.Name)
 		}
-		if err := API.Delete(context.Background(), ns); err != nil {
+		if err := API.Delete(context.Background(), ns); client.IgnoreNotFound(err) != nil { // a test may have deleted it
 			t.Errorf("delete namespace: %v", err)
 		}
 	})
