@@ -33,7 +33,7 @@ type Value struct {
 	Text []byte
 }
 
-// Values are those of a user, by the index in the scope.
+// Values are the values of a user, by the index in the scope.
 type Values interface {
 	Value(index int) Value
 }

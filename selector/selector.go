@@ -140,7 +140,7 @@ func (s *Selector) Find(page []byte, attribute string) (string, error) {
 // open is an element that has not ended.
 type open struct {
 	name string
-	// self has a bit for each part of the selector that ends at this element, with those before it; around also those of
+	// self has a bit for each part of the selector that ends at this element, with the parts before it; around also the parts of
 	// the elements that this one is in.
 	self, around uint
 }

@@ -191,6 +191,10 @@ const (
 	// those below, or, of False, TargetNotAllowed, LimitExceeded, WorkerNotAllowed, InvalidSpec
 	// or BaselineRefused, too.
 	ConditionCarriedOut = "CarriedOut"
+	// ReasonLoadsApart surfaces when one of spec.loads began later than it was to.
+	ReasonLoadsApart = "LoadsApart"
+	// ReasonEndedWithOthers surfaces when a load in the background ended with the others.
+	ReasonEndedWithOthers = "EndedWithOthers"
 	// ReasonLoadDeleted surfaces when the LoadTest of one of spec.loads was deleted.
 	ReasonLoadDeleted = "LoadDeleted"
 	// ReasonAllStepsRan surfaces when all steps ran.

@@ -18,7 +18,7 @@ type Load struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// requests are the names of those of spec.requests that the load sends as its mix. Absent:
+	// requests are the names of the requests that the load sends as its mix. Absent:
 	// without journeys all, and with journeys none beside theirs.
 	// +optional
 	// +listType=set
@@ -27,7 +27,7 @@ type Load struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	Requests []string `json:"requests,omitempty"`
 
-	// journeys are the names of those of spec.journeys that the load carries out. Absent: without
+	// journeys are the names of the journeys that the load carries out. Absent: without
 	// requests all, and with requests none.
 	// +optional
 	// +listType=set
@@ -68,8 +68,8 @@ type Load struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="delay must be a time from 0s to 1h, such as 30s"
 	Delay *metav1.Duration `json:"delay,omitempty"`
 
-	// background ends the load when all loads without it have ended. What was measured of it is kept,
-	// and its thresholds are not judged then. Default false.
+	// background ends the load when all loads without it have ended. What was measured is judged then,
+	// but for rates and requests that were not due yet. Default false.
 	// +optional
 	Background bool `json:"background,omitempty"`
 }
@@ -106,7 +106,7 @@ type LoadStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
 	// ended says that the run ended the load: it was in the background, or another load or the whole
-	// run had ended. Its verdict does not count then.
+	// run had ended. Only a breach of a threshold counts then.
 	// +optional
 	Ended bool `json:"ended,omitempty"`
 	// result is what was measured in all of its steps. Absent until all loads have ended.

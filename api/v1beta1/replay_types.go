@@ -8,7 +8,7 @@ import (
 // the step as it came after the beginning of the window of the log, divided by the speed.
 //
 // The workers read the file, each all of it, and send a share of its lines; the operator never
-// reads it. Method and path are those of the line, all else is of the request in spec.requests to
+// reads it. Method and path come from the line, all else from the request in spec.requests to
 // which it is routed. Nothing is sent to a host that the log names: requests go to spec.target.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.fields) || self.fields.matches('^[a-z]+=[^,=]+(,[a-z]+=[^,=]+)*$')",fieldPath=".fields",message="fields must be KIND=FIELD with commas between, such as time=ts,method=verb,path=url"
@@ -18,8 +18,8 @@ type Replay struct {
 	// +required
 	From Content `json:"from"`
 
-	// fields names the fields of a log in JSON, if they are not those of Envoy, Caddy, Traefik,
-	// Google Cloud or Nginx: time, and method and path or request. Example:
+	// fields names the fields of a log in JSON that is not of Envoy, Caddy, Traefik, Google Cloud
+	// or Nginx: time, and method and path or request. Example:
 	// time=ts,method=verb,path=url.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
@@ -105,7 +105,7 @@ type ReplayResult struct {
 	Lines int64 `json:"lines"`
 	// notParsed is the number of lines that are no request.
 	NotParsed int64 `json:"notParsed"`
-	// otherMethods is the number of requests whose method is none of spec.replay.methods.
+	// otherMethods is the number of requests whose method is not in spec.replay.methods.
 	OtherMethods int64 `json:"otherMethods"`
 	// notRouted is the number of requests that match none of spec.replay.routes.
 	NotRouted int64 `json:"notRouted"`

@@ -10,7 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
-// excuses are the tries of the page that a busy machine excused.
+// excuses are the tries of the page in which /proc/pressure showed that the machine was busy.
 var excuses pressure.Excuses
 
 // plugin is the name under which this program is kubectl-loadtest.

@@ -47,7 +47,7 @@ func products(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, []product{{1, "book"}, {2, "lamp"}, {3, "chair"}})
 }
 
-// login gives a token to whoever knows the password.
+// login gives a token for the right password.
 func login(w http.ResponseWriter, r *http.Request) {
 	var who struct{ Email, Password string }
 	if !read(w, r, &who) {

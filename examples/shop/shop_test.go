@@ -33,13 +33,13 @@ func TestCustomersLogInAndOrder(t *testing.T) {
 		status                    int
 		want                      string
 	}{
-		"products":                {"GET", "/products", "", "", 200, `[{"id":1,"name":"book"},{"id":2,"name":"lamp"},{"id":3,"name":"chair"}]`},
-		"a login":                 {"POST", "/login", "", `{"email": "ann", "password": "test"}`, 200, `{"token":"customer-ann"}`},
-		"a wrong password":        {"POST", "/login", "", `{"email": "ann", "password": "x"}`, 401, `{"error":"wrong email or password"}`},
-		"no JSON":                 {"POST", "/login", "", `email=ann`, 400, `{"error":"the body is no valid JSON"}`},
-		"a body that is too long": {"POST", "/login", "", `{"email": "` + strings.Repeat("a", bodyLimit) + `"}`, 400, `{"error":"the body is no valid JSON"}`},
-		"an order":                {"POST", "/orders", "customer-ann", `{"product": 2}`, 201, `{"for":"ann","product":2}`},
-		"an order by nobody":      {"POST", "/orders", "", `{"product": 2}`, 401, `{"error":"log in first"}`},
+		"products":                 {"GET", "/products", "", "", 200, `[{"id":1,"name":"book"},{"id":2,"name":"lamp"},{"id":3,"name":"chair"}]`},
+		"a login":                  {"POST", "/login", "", `{"email": "ann", "password": "test"}`, 200, `{"token":"customer-ann"}`},
+		"a wrong password":         {"POST", "/login", "", `{"email": "ann", "password": "x"}`, 401, `{"error":"wrong email or password"}`},
+		"no JSON":                  {"POST", "/login", "", `email=ann`, 400, `{"error":"the body is no valid JSON"}`},
+		"a body that is too long":  {"POST", "/login", "", `{"email": "` + strings.Repeat("a", bodyLimit) + `"}`, 400, `{"error":"the body is no valid JSON"}`},
+		"an order":                 {"POST", "/orders", "customer-ann", `{"product": 2}`, 201, `{"for":"ann","product":2}`},
+		"an order without a login": {"POST", "/orders", "", `{"product": 2}`, 401, `{"error":"log in first"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, body := ask(t, shop, tt.method, tt.path, tt.token, tt.body)

@@ -117,9 +117,6 @@ func TestWorkersShareALog(t *testing.T) {
 // What the target leaves no room for is due and unsent: neither is it dropped nor does the log stop.
 func TestALogOfATargetThatStandsStillIsDue(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		if d.http2() {
-			t.Skip("the requests share a connection, which has room for all")
-		}
 		var times []time.Duration
 		for i := range 1000 {
 			times = append(times, time.Duration(i)*ms)

@@ -21,7 +21,7 @@ import (
 // Config is what of a log is sent, and when.
 type Config struct {
 	File string
-	// Fields are those of a log in JSON; nil: those that are known.
+	// Fields are the fields of a log in JSON; nil: the ones that are known.
 	Fields *accesslog.Fields
 	// Start is when the window of the log begins; zero: with the first request.
 	Start time.Time

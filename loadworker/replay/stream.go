@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// aheadRequests is how many requests are read ahead of the step: those of a third of a second
+	// aheadRequests is how many requests are read ahead of the step: a third of a second
 	// at 100,000 a second.
 	aheadRequests = 1 << 15
 	// aheadBytes bounds what they take.

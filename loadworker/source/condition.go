@@ -22,7 +22,7 @@ type valueFrom struct {
 	slot   int // of the captured values, plus one; neither: it is the code of the last response
 }
 
-// conditions compiles those of a journey, as its steps add what they may name.
+// conditions compiles the conditions of a journey, as its steps add what they may name.
 type conditions struct {
 	scope *expression.Scope
 	names []string // of captured values, by slot
@@ -82,11 +82,8 @@ func (c *conditions) compile(text string) (*condition, error) {
 	return &condition{compiled, c.from[:len(c.from):len(c.from)]}, nil
 }
 
-// guard is the condition of a step; nil: it has none. sent says that a request is before it.
+// guard is the condition of a step that has one. sent says that a request is before it.
 func (c *conditions) guard(s *JourneyStep, sent bool) (*condition, error) {
-	if s.If == "" {
-		return nil, nil //nolint:nilnil // most steps have none
-	}
 	if !sent {
 		return nil, errors.New("if: must not be set for the first request, nor before it")
 	}

@@ -149,9 +149,12 @@ type journeyCompiler struct {
 
 // add adds the step of an index.
 func (c *journeyCompiler) add(index int, step *JourneyStep) error {
-	guard, err := c.conditions.guard(step, len(c.journey.turns) > 0)
-	if err != nil {
-		return err
+	var guard *condition // nil: the step has none
+	if step.If != "" {
+		var err error
+		if guard, err = c.conditions.guard(step, len(c.journey.turns) > 0); err != nil {
+			return err
+		}
 	}
 	if step.Times == 0 {
 		c.journey.after = append(c.journey.after, wait{step: index, think: step.Think, guard: guard})

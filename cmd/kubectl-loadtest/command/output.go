@@ -57,8 +57,8 @@ func render(lt *v1beta1.LoadTest, archived []*archive.Step, output, step string)
 	return []byte(report.Text(lt)), nil
 }
 
-// renderAll is the report of a LoadTest, and under it, for people, those of the loads that it sent side by
-// side.
+// renderAll is the report of a LoadTest, and under it, for people, the reports of the loads that it sent
+// side by side.
 func renderAll(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest, archived []*archive.Step, output, step string) ([]byte, error) {
 	data, err := render(lt, archived, output, step)
 	if err != nil || output != "text" && output != "markdown" {

@@ -66,7 +66,7 @@ func first(i int, label string) string {
 
 func (p *Preview) workers() string {
 	if n := len(p.Loads); n > 0 {
-		return fmt.Sprintf("%d, those of the %d loads", p.Workers, n)
+		return fmt.Sprintf("%d, of all %d loads", p.Workers, n)
 	}
 	if p.Computed {
 		return fmt.Sprintf("%d, computed from the largest step", p.Workers)

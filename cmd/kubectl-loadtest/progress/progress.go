@@ -70,6 +70,9 @@ func loads(s *v1beta1.LoadTestStatus) (parts []string) {
 	for i := range s.Loads {
 		l := &s.Loads[i]
 		state := cmp.Or(string(l.Verdict), string(l.Phase), "not created")
+		if l.Ended && l.Verdict != v1beta1.VerdictFailed && l.Verdict != "" {
+			state = "ended"
+		}
 		if l.Verdict == "" && l.Phase == v1beta1.PhaseStarting && l.BeginTime == nil && s.Phase == v1beta1.PhaseRunning {
 			state = "waits"
 		}

@@ -34,7 +34,7 @@ func Loads(s *v1beta1.LoadTestStatus) (rows [][]string) {
 // loadState is the verdict of a load, or how far it is.
 func loadState(l *v1beta1.LoadStatus) string {
 	switch {
-	case l.Ended:
+	case l.Ended && l.Verdict != v1beta1.VerdictFailed:
 		return "ended"
 	case l.Verdict != "":
 		return string(l.Verdict)

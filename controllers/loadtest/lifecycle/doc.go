@@ -24,7 +24,7 @@
 //	           stopIfHeld  stopIfAsked  followStep
 //	loading    failIfUnreadable  awaitReports  readTargetBefore  sampleUsage
 //	           readTargetAfter  askQueries  recordReport  abortIfBreached  boundMissing
-//	           closeAborted  closeStopped  closeWithoutWorkers  settle  judge  goOn
+//	           closeAborted  closeWithOthers  closeStopped  closeWithoutWorkers  settle  judge  goOn
 //	sideBySide followLoads  endIfAsked  endWithOthers  finishLoads  createLoads  beginLoads
 //	finished   forgetWorkers  forgetFailures  archive  announce  expire  deleteJob
 //	closing    verifyTarget  conclude  summarize  paceWrites  requeue

@@ -28,7 +28,7 @@ func TestWhenARunGivesWay(t *testing.T) {
 	}{
 		"a moment before":         {two - time.Second, nil, false, time.Second},
 		"then":                    {two, nil, true, 0},
-		"nobody waits":            {two, func(_ *v1beta1.LoadTest, seen *lifecycle.Observed) { seen.PlaceAwaited = false }, false, 10 * time.Second},
+		"no run waits":            {two, func(_ *v1beta1.LoadTest, seen *lifecycle.Observed) { seen.PlaceAwaited = false }, false, 10 * time.Second},
 		"taken over a minute ago": {two, func(_ *v1beta1.LoadTest, seen *lifecycle.Observed) { seen.Since = began.Add(time.Minute) }, false, time.Minute},
 		"taken over in this pass": {two, func(_ *v1beta1.LoadTest, seen *lifecycle.Observed) { seen.Since = time.Time{} }, false, 0},
 		"without a setup, a pod runs": {two, func(_ *v1beta1.LoadTest, seen *lifecycle.Observed) {

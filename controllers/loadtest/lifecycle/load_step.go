@@ -37,6 +37,7 @@ var loadPhases = []phase[*loading]{
 	(*loading).abortIfBreached,
 	(*loading).boundMissing,
 	(*loading).closeAborted,
+	(*loading).closeWithOthers,
 	(*loading).closeStopped,
 	(*loading).closeWithoutWorkers,
 	(*loading).settle,
@@ -85,6 +86,21 @@ func (r *loading) limit(w exchange.Worker) time.Time {
 		found = r.since().Add(lengthOf(step))
 	}
 	return instant.Later(end, found)
+}
+
+// closeWithOthers ends a load in the background. It was cut as was planned: what it measured is judged.
+func (r *loading) closeWithOthers() (goesOn bool) {
+	if !r.endsWithOthers() {
+		return true
+	}
+	step := r.step()
+	step.Message = fmt.Sprintf("the other loads had ended after %v.", r.ranFor(r.i).Round(time.Second))
+	r.endStep(r.i, v1beta1.StepCut)
+	if r.report != nil {
+		r.judgeStep()
+	}
+	r.finish(r.i+1, v1beta1.ReasonEndedWithOthers)
+	return false
 }
 
 // closeStopped ends a run that was stopped: by the user, the administrator or its deadline.

@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/instant"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -70,7 +71,7 @@ func (r *sideBySide) followLoads() (goesOn bool) {
 			if Finished(test) {
 				l.Verdict, l.CompletionTime = test.Status.Verdict, r.microNow()
 				l.Message = text.Truncate(explanation(test.Status.Conditions).Message, maxLoadMessage)
-				l.Ended = l.Verdict == v1beta1.VerdictCanceled && r.read.Internal.StopTime != nil
+				l.Ended = l.Ended && l.Verdict != v1beta1.VerdictPassed || l.Verdict == v1beta1.VerdictCanceled && r.read.Internal.StopTime != nil
 			}
 		}
 	}
@@ -175,8 +176,12 @@ func (r *sideBySide) endWithOthers() (goesOn bool) {
 			return true
 		}
 	}
-	if !under {
-		r.stopLoads()
+	if under {
+		return true
+	}
+	r.stopLoads()
+	for i := range s.Loads {
+		s.Loads[i].Ended = s.Loads[i].Verdict == ""
 	}
 	return true
 }
@@ -208,7 +213,7 @@ func (r *sideBySide) finishLoads() (goesOn bool) {
 	}
 	var judged []int
 	for i := range s.Loads {
-		if !s.Loads[i].Ended {
+		if !r.isLeftOut(i) {
 			judged = append(judged, i)
 		}
 	}
@@ -219,6 +224,13 @@ func (r *sideBySide) finishLoads() (goesOn bool) {
 	}
 	r.judgeLoads(judged)
 	return false
+}
+
+// isLeftOut says whether the verdict of a load does not count: the run ended it, and it says nothing more
+// than that. A breach in what it measured counts.
+func (r *sideBySide) isLeftOut(i int) bool {
+	l := &r.out.Status.Loads[i]
+	return l.Ended && (l.Verdict == v1beta1.VerdictCanceled || l.Verdict == v1beta1.VerdictInconclusive && r.reasonOfLoad(i) == v1beta1.ReasonStepCut)
 }
 
 // addLoads writes the results of each load and of all together. It is false while they have not been
@@ -279,6 +291,9 @@ func (r *sideBySide) judgeLoads(judged []int) {
 		r.fail(verdict, reason, message+" What was measured is kept.")
 		return
 	}
+	if late := r.beganLate(); late != "" && verdict == v1beta1.VerdictPassed {
+		verdict, reason, message = v1beta1.VerdictInconclusive, v1beta1.ReasonLoadsApart, late
+	}
 	s.Verdict, s.Phase = verdict, v1beta1.PhaseFinished
 	kept := passed(verdict)
 	r.set(v1beta1.ConditionThresholdsMet, kept, reason, message)
@@ -289,6 +304,29 @@ func (r *sideBySide) judgeLoads(judged []int) {
 	} else {
 		r.warn(string(verdict), said)
 	}
+}
+
+// mayBeLate is by how much later than it was to a load may begin, of its length, and at least.
+const (
+	mayBeLate      = 0.01
+	mayBeLateAtAll = time.Second
+)
+
+// beganLate is a sentence about the first load that began later than it was to, as when a worker was replaced
+// while it waited: for a part of the run, the others were sent without it. Empty: none did.
+func (r *sideBySide) beganLate() string {
+	for i := range r.out.Status.Loads {
+		l, test := &r.out.Status.Loads[i], r.testOf(i)
+		if l.BeginTime == nil || test == nil || len(test.Status.Steps) == 0 || test.Status.Steps[0].StartTime == nil {
+			continue
+		}
+		began := test.Status.Steps[0].StartTime.Time
+		late := began.Sub(l.BeginTime.Time)
+		if late > max(mayBeLateAtAll, time.Duration(mayBeLate*float64(l.CompletionTime.Sub(began)))) {
+			return fmt.Sprintf("Load %s began %s after its time, so that the loads were not sent side by side as planned. Run it again.", l.Name, text.Short(late))
+		}
+	}
+	return ""
 }
 
 // reasonOfLoad is the reason of the condition that explains the verdict of a load.
@@ -343,12 +381,14 @@ func (r *sideBySide) beginLoads() (goesOn bool) {
 			}
 		}
 	}
+	soonest := r.now.Add(2 * r.lead())
 	for i := range s.Loads {
 		if s.Loads[i].BeginTime != nil {
 			continue
 		}
-		if from, ok := r.begins(i); ok {
-			at := metav1.NewMicroTime(from.Add(v1beta1.OrZero(r.spec.Loads[i].Delay)))
+		if from, ok := r.begins(i, soonest); ok {
+			// The load has to read it, and its workers to be directed.
+			at := metav1.NewMicroTime(instant.Later(from.Add(v1beta1.OrZero(r.spec.Loads[i].Delay)), soonest))
 			s.Loads[i].BeginTime = &at
 			s.Phase = v1beta1.PhaseRunning
 		}
@@ -357,10 +397,10 @@ func (r *sideBySide) beginLoads() (goesOn bool) {
 }
 
 // begins is the instant from which the delay of a load counts; ok is false if it has not come.
-func (r *sideBySide) begins(i int) (from time.Time, ok bool) {
+func (r *sideBySide) begins(i int, soonest time.Time) (from time.Time, ok bool) {
 	after := r.spec.Loads[i].After
 	if after == "" {
-		return r.now.Add(2 * r.lead()), true // for the loads to read it, and their workers to be directed
+		return soonest, true
 	}
 	for _, l := range r.out.Status.Loads {
 		if l.Name == after && l.CompletionTime != nil {

@@ -31,7 +31,7 @@ type family struct {
 	rules   policy.Rules
 	taken   string
 	unread  bool   // the results of loads cannot be read yet
-	events  string // their reasons, those of warnings with an exclamation mark
+	events  string // their reasons, with an exclamation mark after warnings
 }
 
 // newFamily is a LoadTest with a load named readers, one named late, 30 s after it, and one in the
@@ -148,6 +148,21 @@ func (f *family) end(name string, verdict v1beta1.Verdict, reason string) {
 	s.Steps = []v1beta1.StepStatus{{Name: "pause"}, {Name: "all", Result: result}}
 }
 
+// endForegrounds ends the loads that are not in the background, which have passed.
+func (f *family) endForegrounds() {
+	f.t.Helper()
+	for _, name := range []string{"readers", "late"} {
+		f.end(name, v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
+		f.pass()
+	}
+}
+
+// beganAt has the first step of a load begin so long after the first pass.
+func (f *family) beganAt(name string, d time.Duration) {
+	at := metav1.NewMicroTime(began.Add(d))
+	f.tests["sale-"+name].Status.Steps[0].StartTime = &at
+}
+
 // endAll ends all loads whose LoadTests were created.
 func (f *family) endAll(verdict v1beta1.Verdict, reason string) {
 	f.t.Helper()
@@ -258,7 +273,7 @@ func TestLoadsFollowEachOtherToTheEnd(t *testing.T) {
 	if f.parent.Status.Internal.StopTime == nil {
 		t.Error("the load in the background is not ended")
 	}
-	f.expect("Running : readers 2s Passed, late 40s Passed, noise 2s")
+	f.expect("Running : readers 2s Passed, late 40s Passed, noise 2s ended")
 	f.now, f.unread = began.Add(61*time.Second), true // it ends past the deadline, but was ended before
 	f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
 	same.As(t, "until results are read", time.Second, f.pass().RequeueAfter)
@@ -324,6 +339,35 @@ func TestVerdictOfLoads(t *testing.T) {
 			f.pass()
 			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
 		}, "Finished Inconclusive: readers 2s Inconclusive, late 31s Passed, noise 2s Canceled ended", "Unknown ReasonOfInconclusive: Load readers: the thresholds of readers.", false},
+		"the background was cut as planned": {func(f *family) {
+			f.endForegrounds()
+			f.end("noise", v1beta1.VerdictInconclusive, v1beta1.ReasonEndedWithOthers)
+			f.tests["sale-noise"].Status.Conditions[len(f.tests["sale-noise"].Status.Conditions)-1].Reason = v1beta1.ReasonStepCut
+		}, "Finished Passed: readers 2s Passed, late 31s Passed, noise 2s Inconclusive ended", "True ReasonOfPassed: Load readers: the thresholds of readers. Load late: the thresholds of late.", false},
+		"the background was cut, and lost a worker": {func(f *family) {
+			f.endForegrounds()
+			f.end("noise", v1beta1.VerdictInconclusive, v1beta1.ReasonEndedWithOthers)
+		}, "Finished Inconclusive: readers 2s Passed, late 31s Passed, noise 2s Inconclusive ended", "Unknown ReasonOfInconclusive: Load noise: the thresholds of noise.", false},
+		"the background was cut, and had failed": {func(f *family) {
+			f.endForegrounds()
+			f.end("noise", v1beta1.VerdictFailed, v1beta1.ReasonEndedWithOthers)
+		}, "Finished Failed: readers 2s Passed, late 31s Passed, noise 2s Failed ended", "False ReasonOfFailed: Load noise: the thresholds of noise.", false},
+		"one began a second late": {func(f *family) {
+			f.endForegrounds()
+			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			f.beganAt("readers", 3*time.Second)
+		}, "Finished Passed: readers 2s Passed, late 31s Passed, noise 2s Canceled ended", "True ReasonOfPassed: Load readers: the thresholds of readers. Load late: the thresholds of late.", false},
+		"one began later": {func(f *family) {
+			f.endForegrounds()
+			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			f.beganAt("readers", 3*time.Second+time.Millisecond)
+		}, "Finished Inconclusive: readers 2s Passed, late 31s Passed, noise 2s Canceled ended", "Unknown LoadsApart: Load readers began 1s after its time, so that the loads were not sent side by side as planned. Run it again.", false},
+		"a long one began later": {func(f *family) {
+			f.now = began.Add(200 * time.Second)
+			f.endForegrounds()
+			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			f.beganAt("readers", 3*time.Second+900*time.Millisecond)
+		}, "Finished Passed: readers 2s Passed, late 3m50s Passed, noise 2s Canceled ended", "True ReasonOfPassed: Load readers: the thresholds of readers. Load late: the thresholds of late.", false},
 		"two could not be carried out": {func(f *family) {
 			f.end("readers", v1beta1.VerdictError, v1beta1.ReasonStartDeadlineExceeded)
 			f.end("noise", v1beta1.VerdictError, v1beta1.ReasonWorkerLost)
@@ -378,7 +422,7 @@ func TestVerdictOfLoads(t *testing.T) {
 			f.expect(c.want)
 			same.As(t, "why", c.why, f.why())
 			same.As(t, "others are ended early", c.endedEarly, strings.Count(f.events, "LoadsEnded") == 1)
-			same.As(t, "warning", true, strings.HasSuffix(f.events, "!"))
+			same.As(t, "warning", !strings.Contains(c.want, "Finished Passed"), strings.HasSuffix(f.events, "!"))
 			if f.parent.Status.Together == nil {
 				t.Error("nothing is kept of what was measured")
 			}
@@ -597,7 +641,7 @@ func TestParentOfALoad(t *testing.T) {
 	same.As(t, "Accepted", "False InvalidSpec: metadata.ownerReferences: LoadTest sale has not created this one for a load; create it without an owner.", said(d.Status, v1beta1.ConditionAccepted))
 }
 
-// The results of loads are archived before those of the LoadTest that has them, which may be deleted then;
+// The results of loads are archived before the LoadTest that has them, which may be deleted then;
 // and the verdict of the run alone is announced.
 func TestResultsOfLoadsAreArchivedFirst(t *testing.T) {
 	f := begun(t)
@@ -618,4 +662,40 @@ func TestResultsOfLoadsAreArchivedFirst(t *testing.T) {
 		meta.SetStatusCondition(&one.Status.Conditions, metav1.Condition{Type: v1beta1.ConditionArchived, Status: metav1.ConditionTrue, Reason: "Archived"})
 	}
 	same.As(t, "after", lifecycle.Keep{Archive: true, Announce: true}, keeps(f.parent, f.seen()))
+}
+
+// A load in the background is cut when the others have ended, and judged by what it measured: what is due
+// later is missed by nothing.
+func TestALoadInTheBackgroundIsJudgedByWhatItMeasured(t *testing.T) {
+	const cut = " Step 100 did not run as planned: the other loads had ended after 1s."
+	for name, c := range map[string]struct {
+		latency time.Duration
+		want    string
+		carried string
+	}{
+		"a target that keeps its thresholds": {0, "Inconclusive Unknown StepCut:" + cut, "True EndedWithOthers: All loads ended that are not in the background; the steps after it were skipped."},
+		"a target that does not":             {time.Second, "Failed False ThresholdBreached: p95 is 1.000447s in step 100; at most 200ms is allowed.", "True EndedWithOthers: All loads ended that are not in the background; the steps after it were skipped."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, ladder())
+			if c.latency > 0 {
+				w.Latency = c.latency
+			}
+			var last v1beta1.LoadTestStatus
+			w.Wrote = func(lt *v1beta1.LoadTest) { last = lt.Status }
+			w.Decide = func(lt *v1beta1.LoadTest, rules policy.Rules, seen lifecycle.Observed, now time.Time) lifecycle.Decision {
+				begin := began
+				seen.Parent = &lifecycle.Parent{Name: "sale", Lists: true, Begin: &begin}
+				if steps := lt.Status.Steps; len(steps) > 0 && steps[0].StartTime != nil && !now.Before(steps[0].StartTime.Add(time.Second)) {
+					seen.Parent.Ends, seen.Parent.Background = true, true
+				}
+				d, err := lifecycle.DecideUnwritten(lt, rules, seen, now)
+				must.Report(t, "inputs", err)
+				return d
+			}
+			storyOf(t, w)
+			same.As(t, "verdict", c.want, string(last.Verdict)+" "+said(last, v1beta1.ConditionThresholdsMet))
+			same.As(t, "CarriedOut", c.carried, said(last, v1beta1.ConditionCarriedOut))
+		})
+	}
 }

@@ -22,7 +22,7 @@ func (r *running) next(i int) {
 	s.CurrentStep = int32(i)
 	switch {
 	case r.out.Status.Internal.StopTime != nil:
-		r.finishCut()
+		r.finishStopped(i)
 	case r.lossStops():
 		r.finish(i, v1beta1.ReasonStoppedOnWorkerLoss)
 	case r.spec.Suspend:

@@ -21,6 +21,9 @@ type Parent struct {
 	Begin *time.Time
 	// Suspends and Ends say that it holds, or ends, its loads.
 	Suspends, Ends bool
+	// Background says that it ends this one as was planned, once all loads have ended that are not in the
+	// background.
+	Background bool
 }
 
 // ParentName is the LoadTest that has this one among its spec.loads, by its owner; "": there is none.
@@ -52,7 +55,7 @@ func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
 	i := slices.IndexFunc(parent.Status.Loads, func(l v1beta1.LoadStatus) bool { return l.Test == lt.Name })
 	switch {
 	case i >= 0 && parent.Status.Loads[i].UID == string(lt.UID):
-		p.Lists = true
+		p.Lists, p.Background = true, parent.Status.Loads[i].Ended
 		if begin := parent.Status.Loads[i].BeginTime; begin != nil {
 			p.Begin = &begin.Time
 		}

@@ -27,6 +27,7 @@ func (r *running) finish(i int, reason string) {
 		v1beta1.ReasonStoppedOnBreach:     "A threshold was breached; the steps after it were skipped.",
 		v1beta1.ReasonAborted:             "A threshold was breached while a step ran; the step was cut, and the steps after it were skipped.",
 		v1beta1.ReasonStoppedOnWorkerLoss: "A worker was lost; the steps after it were skipped.",
+		v1beta1.ReasonEndedWithOthers:     "All loads ended that are not in the background; the steps after it were skipped.",
 		v1beta1.ReasonStoppedOnCutStep:    "A step did not run as planned; the steps after it were skipped.",
 	}[reason]
 	r.set(v1beta1.ConditionCarriedOut, metav1.ConditionTrue, reason, message)
@@ -49,6 +50,20 @@ func (r *running) judged(j verdict.Judgement) {
 		status = metav1.ConditionFalse
 	}
 	r.set(v1beta1.ConditionGeneratorHealthy, status, j.Generator.Reason, j.Generator.Message)
+}
+
+// endsWithOthers says whether a load in the background is being ended as was planned.
+func (r *inputs) endsWithOthers() bool {
+	return r.seen.Parent != nil && r.seen.Parent.Background && r.read.Internal.StopTime != nil && !r.test.Spec.Terminate
+}
+
+// finishStopped ends a run that was stopped between two steps, before step i.
+func (r *running) finishStopped(i int) {
+	if r.endsWithOthers() {
+		r.finish(i, v1beta1.ReasonEndedWithOthers)
+		return
+	}
+	r.finishCut()
 }
 
 // finishCut ends a run that was stopped: by the user, the administrator or its deadline.

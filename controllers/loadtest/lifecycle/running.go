@@ -70,7 +70,8 @@ func (r *running) stopIfAsked() (goesOn bool) {
 // chosen ahead, so that the pause is as long as it says.
 func (r *running) pause(i int) {
 	if r.read.Internal.StopTime != nil {
-		r.finishCut()
+		r.endStep(i, v1beta1.StepCut)
+		r.finishStopped(i + 1)
 		return
 	}
 	if ahead := endOf(&r.read.Steps[i]).Add(-r.lead()); r.now.Before(ahead) {

@@ -240,10 +240,7 @@ func checkLoadsOf(spec *v1beta1.LoadTestSpec) *Refusal {
 	}
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
-		if !slices.ContainsFunc(indexes(spec.Loads), func(l int) bool {
-			_, ok := thresholdOf(withoutThresholds(spec, l), spec.Loads[l].Name, *t)
-			return ok
-		}) {
+		if !isAboutALoad(spec, t) {
 			return invalid("spec.thresholds[%d]: no load has what %s is about; correct its loads, requests, types, journeys or steps.", i, cmp.Or(t.Name, string(t.Metric)))
 		}
 	}
@@ -288,10 +285,12 @@ func withoutThresholds(spec *v1beta1.LoadTestSpec, load int) *v1beta1.LoadTestSp
 	return specOf(&bare, load)
 }
 
-// indexes are those of a list.
-func indexes[T any](list []T) (all []int) {
-	for i := range list {
-		all = append(all, i)
+// isAboutALoad says whether a load has what a threshold is about.
+func isAboutALoad(spec *v1beta1.LoadTestSpec, t *v1beta1.Threshold) bool {
+	for i := range spec.Loads {
+		if _, ok := thresholdOf(withoutThresholds(spec, i), spec.Loads[i].Name, *t); ok {
+			return true
+		}
 	}
-	return all
+	return false
 }

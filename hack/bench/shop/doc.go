@@ -11,7 +11,7 @@
 //	GET  /orders/7           {"paid": false}, and {"paid": true} at the third look
 //
 // What is wrong is refused and counted as not answered: another token or none, no session, a
-// product that was not found, an order of somebody else. So a generator that leaves out a part of
+// product that was not found, an order of another user. So a generator that leaves out a part of
 // the work is not measured beside those that do it.
 //
 //	shop.yaml  the purchase as a LoadTest

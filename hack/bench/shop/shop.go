@@ -143,7 +143,7 @@ func (s *shop) count(pattern string, answer reply) {
 	s.counted.Routes[pattern]++
 }
 
-// session is that of a request; nobody's if it has none.
+// session is the session of a request; an empty one if it has none.
 func (s *shop) session(r *http.Request) *session {
 	if c, err := r.Cookie(cookie); err == nil && s.sessions[c.Value] != nil {
 		return s.sessions[c.Value]

@@ -105,7 +105,7 @@ func TestWhatIsNoPurchaseIsRefused(t *testing.T) {
 		"a product that is no number":    {[]string{"GET /search?q=chair"}, "POST", "/cart", "product=null", 400},
 		"checkout of an empty cart":      {[]string{"GET /search?q=chair"}, "POST", "/checkout", "", 409},
 		"an order before there is one":   {nil, "GET", "/orders/0", "", 404},
-		"somebody's order": {[]string{"GET /search?q=chair", fmt.Sprint("POST /cart product=", chair), "POST /checkout"},
+		"the order of another user": {[]string{"GET /search?q=chair", fmt.Sprint("POST /cart product=", chair), "POST /checkout"},
 			"GET", "/orders/2", "", 404},
 		"a huge form":    {nil, "POST", "/cart", "product=" + strings.Repeat("1", bodyLimit), 400},
 		"no such page":   {nil, "GET", "/admin", "", 404},
