@@ -1,8 +1,6 @@
 package local_test
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -16,14 +14,7 @@ import (
 
 // Loads side by side, after each other and in the background, from the manifest to the counts of the target.
 func TestLoadsSideBySideAreCarriedOutHere(t *testing.T) {
-	var mu sync.Mutex
-	seen := map[string]int64{}
-	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		seen[r.URL.Path]++
-	}))
-	t.Cleanup(s.Close)
+	s := newTarget(t, path)
 	lt := loadTest(t, s.URL, `{target: {url: TARGET},
   requests: [{name: read, http: {path: /read}}, {name: write, http: {path: /write}}, {name: ping, http: {path: /ping}}],
   loads: [{name: readers, requests: [read], steps: [{name: all, rate: 40, duration: 1s}]},
@@ -35,8 +26,7 @@ func TestLoadsSideBySideAreCarriedOutHere(t *testing.T) {
 		t.Fatalf("%s: %s", why.Reason, why.Message)
 	}
 	by := got.Status.Loads
-	same.As(t, "sent by load", map[string]int64{"/read": seen["/read"], "/write": seen["/write"], "/ping": seen["/ping"]},
-		map[string]int64{"/read": by[0].Result.Sent, "/write": by[1].Result.Sent, "/ping": by[2].Result.Sent})
+	same.As(t, "sent by load", s.seen, map[string]int{"/read": int(by[0].Result.Sent), "/write": int(by[1].Result.Sent), "/ping": int(by[2].Result.Sent)})
 	same.As(t, "due", []int64{40, 20}, []int64{by[0].Result.Due, by[1].Result.Due})
 	if sum := by[0].Result.Sent + by[1].Result.Sent + by[2].Result.Sent; got.Status.Together.Sent != sum || !by[2].Ended {
 		t.Errorf("together %d of %d sent; the background ended with the run: %v", got.Status.Together.Sent, sum, by[2].Ended)
@@ -52,8 +42,7 @@ func TestLoadsSideBySideAreCarriedOutHere(t *testing.T) {
 
 // The end of the run ends its loads, with what was measured.
 func TestLoadsAreEndedHere(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	t.Cleanup(s.Close)
+	s := newTarget(t, nil)
 	lt := loadTest(t, s.URL, `{target: {url: TARGET}, requests: [{name: read, http: {path: /read}}],
   loads: [{name: a, steps: [{name: all, rate: 40, duration: 1h}]}, {name: b, steps: [{name: all, rate: 40, duration: 1h}]}]}`)
 	c := config(t)

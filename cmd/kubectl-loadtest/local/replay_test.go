@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,14 +18,7 @@ import (
 
 // A log from a claim, between two workers: what is due is what the log has, to the line.
 func TestALogIsReplayedHere(t *testing.T) {
-	var mu sync.Mutex
-	seen := map[string]int{}
-	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		seen[fmt.Sprintf("%s %s with %q", r.Method, r.URL, r.Header.Get("X-Token"))]++
-	}))
-	t.Cleanup(s.Close)
+	s := newTarget(t, func(r *http.Request) string { return fmt.Sprintf("%s %s with %q", r.Method, r.URL, r.Header.Get("X-Token")) })
 	var log strings.Builder
 	noon := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	for i := range 100 {
@@ -69,7 +61,7 @@ func TestALogIsReplayedHere(t *testing.T) {
 	}
 	// The machine may be too busy to send all, but what it says is what the target had.
 	var sent int64
-	for what, n := range seen {
+	for what, n := range s.seen {
 		sent += int64(n)
 		item := strings.HasPrefix(what, "GET /items/") && strings.HasSuffix(what, `?q with "tested"`)
 		rest := strings.HasPrefix(what, "GET /$%7Buser%7D/") || strings.HasPrefix(what, "GET /${user}/")

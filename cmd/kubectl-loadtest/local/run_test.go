@@ -59,6 +59,9 @@ type target struct {
 	seen map[string]int
 }
 
+// path describes a request to a target by its path.
+func path(r *http.Request) string { return r.URL.Path }
+
 // newTarget starts a target that describes each request to seen by key.
 func newTarget(t *testing.T, key func(*http.Request) string) *target {
 	t.Helper()

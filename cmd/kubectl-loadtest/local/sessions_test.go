@@ -1,9 +1,6 @@
 package local_test
 
 import (
-	"net/http"
-	"net/http/httptest"
-	"sync"
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -13,14 +10,7 @@ import (
 
 // Sessions at a rate, from the manifest to the counts of the target.
 func TestSessionsAreCarriedOutHere(t *testing.T) {
-	var mu sync.Mutex
-	seen := map[string]int64{}
-	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		seen[r.URL.Path]++
-	}))
-	t.Cleanup(s.Close)
+	s := newTarget(t, path)
 	lt := loadTest(t, s.URL, `{target: {url: TARGET},
   requests: [{name: login, http: {path: /login}}, {name: buy, http: {path: /buy}}, {name: ping, weight: 1, http: {path: /ping}}],
   journeys: [{name: purchase, weight: 3, steps: [{request: login}, {think: {min: 0s, max: 1ms}}, {request: buy, times: 2}]}],
@@ -37,8 +27,8 @@ func TestSessionsAreCarriedOutHere(t *testing.T) {
 		login, buy, ping = login+r.Requests[0].Sent, buy+r.Requests[1].Sent, ping+r.Requests[2].Sent
 		started, journeys = started+r.Sessions.Started, journeys+r.Journeys[0].Started
 	}
-	if login != seen["/login"] || buy != seen["/buy"] || ping != seen["/ping"] || journeys != login || started != login+ping || started == 0 {
-		t.Errorf("the target had %v; sent are %d logins, %d purchases and %d pings, started %d sessions, %d of the journey", seen, login, buy, ping, started, journeys)
+	if int(login) != s.seen["/login"] || int(buy) != s.seen["/buy"] || int(ping) != s.seen["/ping"] || journeys != login || started != login+ping || started == 0 {
+		t.Errorf("the target had %v; sent are %d logins, %d purchases and %d pings, started %d sessions, %d of the journey", s.seen, login, buy, ping, started, journeys)
 	}
 	if even := got.Status.Steps[0]; *even.Load.Sessions != 40 || even.Result.Sessions.Due != 40 || even.Result.Journeys[0].Due != 30 {
 		t.Errorf("planned %d, due %+v, %d of the journey; want 40, 40, 30", *even.Load.Sessions, even.Result.Sessions, even.Result.Journeys[0].Due)

@@ -56,6 +56,12 @@ var tests = map[string]struct {
 		line:   "limiter/burst-then-steady  Pending  waiting for the operator",
 		block:  []string{"limiter/burst-then-steady  Pending", "  waiting for the operator"},
 	},
+	"loads side by side": {
+		status: `{phase: Running, summary: {step: 2/4 loads, workers: 3/4}, loads: [{name: readers, phase: Finished, verdict: Passed}, {name: buyers, phase: Running, beginTime: "2026-11-20T10:15:10.000000Z"},
+			{name: late, phase: Starting}, {name: noise, phase: Finished, verdict: Inconclusive, ended: true}, {name: more}]}`,
+		line:  "limiter/burst-then-steady  Running  readers: Passed  buyers: Running  late: waits  noise: ended  more: not created  workers 3/4",
+		block: []string{"limiter/burst-then-steady  Running  readers: Passed  buyers: Running  late: waits  noise: ended  more: not created", "  workers 3/4"},
+	},
 	"suspended": {
 		status: `{phase: Suspended}`,
 		line:   "limiter/burst-then-steady  Suspended  held by spec.suspend",
