@@ -84,6 +84,9 @@ type Assembly struct {
 // for them; it calls notReady with the reason why it has none yet, as Prepare does. Its
 // error is a *Refusal, also when ctx ends.
 func New(ctx context.Context, a *workerv1.Assignment, c Config, notReady func(error)) (*Assembly, error) {
+	if err := checkKnown(a); err != nil {
+		return nil, &Refusal{workerv1.ReasonWorkerRefused, err}
+	}
 	x := &Assembly{toControl: map[int32]bool{}}
 	var err error
 	if x.log, err = newLog(a); err != nil {

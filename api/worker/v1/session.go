@@ -5,9 +5,10 @@ import "time"
 const (
 	// ProtocolVersion is the version of the session protocol, which Hello carries. The
 	// coordinator works with the one before and the one after, so that an upgrade ends no run, and
-	// refuses all others. What a worker of the version before cannot do, it must be seen to lack,
-	// as by Readiness.targets: a field that it does not know it ignores. The version is raised
-	// when that is not enough.
+	// refuses all others. A worker refuses an assignment with a field that it does not know before
+	// it is ready: a field is set only if the spec asks for it, so that an upgrade ends no run that
+	// does not. Of other messages it ignores such fields: what it cannot do then, it must be seen
+	// to lack, as by Readiness.targets. The version is raised when that is not enough.
 	ProtocolVersion = 5
 
 	// ServerName is the name in the coordinator's certificate. Workers verify it

@@ -18,7 +18,9 @@ import (
 
 // A log from a claim, between two workers: what is due is what the log has, to the line.
 func TestALogIsReplayedHere(t *testing.T) {
-	s := newTarget(t, func(r *http.Request) string { return fmt.Sprintf("%s %s with %q", r.Method, r.URL, r.Header.Get("X-Token")) })
+	s := newTarget(t, func(r *http.Request) string {
+		return fmt.Sprintf("%s %s with %q", r.Method, r.URL, r.Header.Get("X-Token"))
+	})
 	var log strings.Builder
 	noon := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	for i := range 100 {
