@@ -27,8 +27,8 @@ func TestLoads(t *testing.T) {
 	ctx := t.Context()
 	s := &loadsSuite{}
 	cases := []*loadCase{
-		{name: "side by side", spec: sideBySideSpec, check: sideBySide},
-		{name: "without a worker", spec: twoLoadsSpec, disturb: loseAWorker, check: sideBySideWithoutAWorker},
+		{name: "side by side", spec: sideBySideSpec, lost: "run-writers-0", check: sideBySide},
+		{name: "without a worker", spec: twoLoadsSpec, lost: "run-readers-1", undecided: true, check: sideBySideWithoutAWorker},
 		{name: "conditions", spec: conditionsSpec, prepare: createPeople, check: journeysWithConditions},
 		{name: "replay", spec: replaySpec, prepare: writeLog, check: replayOfALog},
 		{name: "sessions", spec: sessionsSpec, check: sessionsAtARate},
@@ -46,9 +46,7 @@ func TestLoads(t *testing.T) {
 	}
 	must.Succeed(t, cluster.SleepUntil(ctx, time.Now().Add(3*time.Second)))
 	for _, c := range cases {
-		if c.disturb != nil {
-			c.disturb(t, c)
-		}
+		c.loseAWorker(t)
 	}
 	must.Succeed(t, cluster.SleepUntil(ctx, time.Now().Add(3*time.Second)))
 	must.Succeed(t, cluster.API.Delete(ctx, cluster.AwaitLeader(t, ""), client.GracePeriodSeconds(0)))
@@ -63,7 +61,7 @@ func TestLoads(t *testing.T) {
 			if why := v1beta1.NotCarriedOut(c.lt.Status.Conditions); why != nil {
 				t.Fatalf("%s: %s", why.Reason, why.Message)
 			}
-			if c.disturb == nil {
+			if !c.undecided {
 				cluster.IsPassed(t, c.lt, machine)
 			}
 			c.counted = c.counter.MustRead(t)
@@ -76,9 +74,13 @@ func TestLoads(t *testing.T) {
 // loadCase is a LoadTest with a target of its own.
 type loadCase struct {
 	name, spec string
-	// prepare makes what the LoadTest names, and disturb loses something of it; nil: nothing.
-	prepare, disturb func(*testing.T, *loadCase)
-	check            func(*testing.T, *loadsSuite, *loadCase)
+	// lost is the Job and the number of a worker that is lost in the middle; empty: none is. undecided says
+	// that it is one that sends.
+	lost      string
+	undecided bool
+	// prepare makes what the LoadTest names; nil: nothing.
+	prepare func(*testing.T, *loadCase)
+	check   func(*testing.T, *loadsSuite, *loadCase)
 
 	counter cluster.Counter
 	lt      *v1beta1.LoadTest
@@ -98,6 +100,23 @@ func (c *loadCase) begin(t *testing.T) {
 	if c.prepare != nil {
 		c.prepare(t, c)
 	}
+}
+
+// loseAWorker deletes the pod of the worker that is to be lost.
+func (c *loadCase) loseAWorker(t *testing.T) {
+	t.Helper()
+	if c.lost == "" {
+		return
+	}
+	at := strings.LastIndex(c.lost, "-")
+	var pods corev1.PodList
+	must.Succeed(t, cluster.API.List(t.Context(), &pods, client.InNamespace(c.lt.Namespace), client.MatchingLabels{
+		"batch.kubernetes.io/job-name": c.lost[:at], "batch.kubernetes.io/job-completion-index": c.lost[at+1:],
+	}))
+	if len(pods.Items) != 1 {
+		t.Fatalf("%d pods of worker %s", len(pods.Items), c.lost)
+	}
+	must.Succeed(t, cluster.API.Delete(t.Context(), &pods.Items[0], client.GracePeriodSeconds(0)))
 }
 
 // hasBegun says whether a run is in its first step, or its first loads are.
@@ -151,7 +170,8 @@ worker: {resources: {requests: {cpu: 50m, memory: 32Mi}}}
 thresholds: [{metric: unsentRate, max: 5%}, {metric: downtime, max: 10%}]
 `
 
-// sideBySide has loads that begin with the run, after a delay, after another, and in the background.
+// sideBySide has loads that begin with the run, after a delay, after another, and in the background. The one that
+// begins after another loses its worker while it waits, which is replaced.
 func sideBySide(t *testing.T, s *loadsSuite, c *loadCase) {
 	lt := c.lt
 	loads := loadTestsOf(t, lt)
@@ -189,17 +209,6 @@ loads:
 worker: {resources: {requests: {cpu: 50m, memory: 32Mi}}}
 thresholds: [{metric: unsentRate, max: 5%}, {metric: downtime, max: 10%}]
 `
-
-// loseAWorker deletes a worker of the first load.
-func loseAWorker(t *testing.T, c *loadCase) {
-	t.Helper()
-	var pods corev1.PodList
-	must.Succeed(t, cluster.API.List(t.Context(), &pods, client.InNamespace(c.lt.Namespace), client.MatchingLabels{"batch.kubernetes.io/job-name": "run-readers", "batch.kubernetes.io/job-completion-index": "1"}))
-	if len(pods.Items) != 1 {
-		t.Fatalf("%d pods of worker 1", len(pods.Items))
-	}
-	must.Succeed(t, cluster.API.Delete(t.Context(), &pods.Items[0], client.GracePeriodSeconds(0)))
-}
 
 // sideBySideWithoutAWorker: the load that has all of its workers has all of its requests, and the other says
 // how many it may miss.
