@@ -99,7 +99,7 @@ func (p *parser) parseJSON(line []byte) (Entry, error) {
 		if !m.fits(object) {
 			continue
 		}
-		e, err := m.entry(object)
+		e, err := m.entry(object, &p.clock)
 		if i > 0 { // the next line is most likely of the same format
 			p.mappings[0], p.mappings[i] = p.mappings[i], p.mappings[0]
 		}
@@ -113,8 +113,8 @@ func (m *mapping) fits(object map[string]json.RawMessage) bool {
 	return value(object, m.time) != "" && (value(object, m.method) != "" && value(object, m.path) != "" || value(object, m.request) != "")
 }
 
-func (m *mapping) entry(object map[string]json.RawMessage) (e Entry, err error) {
-	if e.Time, err = ParseTime(value(object, m.time)); err != nil {
+func (m *mapping) entry(object map[string]json.RawMessage, c *clock) (e Entry, err error) {
+	if e.Time, err = c.parse(value(object, m.time)); err != nil {
 		return e, err
 	}
 	e.Scheme = schemes[strings.ToLower(value(object, m.scheme))]

@@ -100,13 +100,17 @@ func (r *Reader) Next() (Entry, error) {
 		if err != nil {
 			return Entry{}, err
 		}
-		if r.take != nil && !r.take(r.line) || line != nil && len(bytes.TrimSpace(line)) == 0 {
+		if r.take != nil && !r.take(r.line) {
+			continue
+		}
+		tooLong := line == nil
+		if line = bytes.TrimSpace(line); len(line) == 0 && !tooLong {
 			continue
 		}
 		r.counts.Lines++
 		var e Entry
 		mistake := errTooLong
-		if line != nil {
+		if !tooLong {
 			e, mistake = r.parser.parse(line)
 		}
 		if mistake != nil {

@@ -162,6 +162,56 @@ func TestTimesOutOfOrderAreCounted(t *testing.T) {
 	}
 }
 
+// An entry has what its line says, whatever the lines before it say, and keeps it when later ones are read.
+func TestAnEntryDependsOnItsLineAlone(t *testing.T) {
+	lines := []string{
+		`[2026-11-28T12:00:00.25Z] "GET /a HTTP/2" 200 - 0 12 41 40 "1" "a" "id" "shop" "-"`,
+		`[2026-11-28T12:00:00.123456789Z] "PROPFIND /b HTTP/2" 200 - 0 12 41 40 "1" "a" "id" "[::1]:81" "-"`,
+		`[2026-11-28T12:00:00.1234567891Z] "GET /more-digits HTTP/2" 200`,
+		`[2026-11-28T12:00:00.Z] "GET /no-digits HTTP/2" 200`,
+		`[2026-11-28T12:00:00Z] "GET /none HTTP/2" 200 - 0 12 41 40 "1" "a" "id" "other.shop" "-"`,
+		`[2026-11-28T12:00:00.5+01:00] "GET /zone HTTP/2" 200`,
+		`[2026-11-28T12:00:00.5x] "GET /no-zone HTTP/2" 200`,
+		`[2026-11-28T12:00:60.5Z] "GET /no-second HTTP/2" 200`,
+		`[28/Nov/2026:12:00:00.5 +0000] "GET /apache HTTP/2" 200`,
+		`[1969-12-31T23:59:59.9Z] "GET /before HTTP/2" 200`,
+		`[1795867200.25] "GET /number HTTP/2" 200`,
+		`[1795867200.75] "GET /number HTTP/2" 200`,
+		`a - - [28/Nov/2026:12:00:00 +0000] "GET /\"x\x22 HTTP/1.1" 404 1`,
+		`shop.example.com:443 10.0.0.1 - - [28/Nov/2026:12:00:00 +0100] "GET http://A:80/ HTTP/1.1" 200 1 "-" "-"`,
+		`http 2026-11-28T12:00:00.000000Z lb c t 0.1 0.2 0 200 200 3 6 "GET http://shop:80/ HTTP/2.0" "-"`,
+		`{"time":"2026-11-28T12:00:00.25Z","method":"GET","path":"/j","host":"shop"}`,
+		`{"time":1795867200.5,"method":"GET","path":"/j"}`,
+	}
+	var want, got []string
+	var log strings.Builder
+	for _, text := range lines {
+		log.WriteString(strings.Repeat("x", 2*accesslog.MaxLine) + "\n") // which takes the place of what was read before
+		for _, first := range lines {
+			pair := first + "\n" + text + "\n"
+			log.WriteString(pair)
+			for _, line := range []string{first, text} {
+				list, _ := read(t, line, nil)
+				want = append(want, described(list)...)
+			}
+		}
+	}
+	list, _ := read(t, log.String(), nil)
+	got = described(list)
+	same.As(t, "entries", want, got)
+}
+
+// described are entries without the numbers of their lines.
+func described(list []accesslog.Entry) (texts []string) {
+	for _, e := range list {
+		e.Line = 0
+		at := e.Time.UTC().Format(time.RFC3339Nano)
+		e.Time = time.Time{}
+		texts = append(texts, fmt.Sprintf("%s %+v", at, e))
+	}
+	return texts
+}
+
 func TestGzipIsRead(t *testing.T) {
 	var packed bytes.Buffer
 	for range 2 { // as logs that were rotated are put together
@@ -270,6 +320,7 @@ func FuzzReader(f *testing.F) {
 func BenchmarkReader(b *testing.B) {
 	for name, text := range map[string]string{
 		"combined": line(start, "/api/items/12345?lang=en"),
+		"Envoy":    `[2026-11-28T12:00:00.123Z] "GET /api/items/12345?lang=en HTTP/1.1" 200 - 0 12 4 3 "-" "agent" "id" "shop" "-"` + "\n",
 		"JSON":     `{"start_time":"2026-11-28T12:00:00.000Z","method":"GET","path":"/api/items/12345","response_code":200,"duration":7,":authority":"shop"}` + "\n",
 	} {
 		b.Run(name, func(b *testing.B) {

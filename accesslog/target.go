@@ -30,10 +30,12 @@ func (e *Entry) setRequest(line string) error {
 
 func (e *Entry) setTarget(method, target string) error {
 	const longest = 20 // of methods that are registered: UPDATEREDIRECTREF has 17 letters
-	if method == "" || len(method) > longest || strings.ContainsFunc(method, func(r rune) bool { return (r < 'A' || r > 'Z') && r != '-' }) {
-		return errMethod
+	if e.Method = usual(method); e.Method == "" {
+		if method == "" || len(method) > longest || strings.ContainsFunc(method, func(r rune) bool { return (r < 'A' || r > 'Z') && r != '-' }) {
+			return errMethod
+		}
+		e.Method = strings.Clone(method) // and not a part of the line
 	}
-	e.Method = kept(method)
 	if scheme, rest, ok := strings.Cut(target, "://"); ok && isScheme(scheme) {
 		e.Scheme = schemes[strings.ToLower(scheme)]
 		end := strings.IndexAny(rest, "/?#")
@@ -53,14 +55,14 @@ func (e *Entry) setTarget(method, target string) error {
 	return nil
 }
 
-// kept is a method without the line that it is a part of.
-func kept(method string) string {
-	for _, usual := range [...]string{"GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"} {
-		if method == usual {
-			return usual
+// usual is a method that most requests have; "": it is another.
+func usual(method string) string {
+	for _, m := range [...]string{"GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"} {
+		if method == m {
+			return m
 		}
 	}
-	return strings.Clone(method)
+	return ""
 }
 
 // schemes maps the scheme of a URL in a log to http or https: a web socket begins as a request.
@@ -74,13 +76,18 @@ func isScheme(text string) bool {
 // behind which a URL has what is not sent.
 func visible(path string) string {
 	const hex = "0123456789ABCDEF"
-	if !strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }) {
+	i := 0
+	for i < len(path) && isVisible(path[i]) {
+		i++
+	}
+	if i == len(path) {
 		return strings.Clone(path) // and not a part of the line
 	}
 	var b strings.Builder
 	b.Grow(len(path))
-	for i := range len(path) {
-		if c := path[i]; c > ' ' && c < 0x7f && c != '#' {
+	b.WriteString(path[:i])
+	for ; i < len(path); i++ {
+		if c := path[i]; isVisible(c) {
 			b.WriteByte(c)
 		} else {
 			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
@@ -89,11 +96,16 @@ func visible(path string) string {
 	return b.String()
 }
 
-// setHost sets the host if the text is one. The client chose the text, which may be anything.
+func isVisible(c byte) bool { return c > ' ' && c < 0x7f && c != '#' }
+
+// setHost sets the host if the text is one, of which it may be a part. The client chose the text,
+// which may be anything.
 func (e *Entry) setHost(text string) {
 	name, port := strings.ToLower(text), ""
-	if host, p, err := net.SplitHostPort(name); err == nil {
-		name, port = host, p
+	if strings.Contains(name, ":") { // else an error would be made for each line
+		if host, p, err := net.SplitHostPort(name); err == nil {
+			name, port = host, p
+		}
 	}
 	name = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"), ".")
 	if !isHost(name) {
@@ -112,7 +124,7 @@ func (e *Entry) setHost(text string) {
 		e.Host = net.JoinHostPort(name, port)
 		return
 	}
-	if e.Host = strings.Clone(name); strings.Contains(name, ":") {
+	if e.Host = name; strings.Contains(name, ":") {
 		e.Host = "[" + name + "]"
 	}
 }

@@ -6,12 +6,16 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unsafe"
 )
 
 // parser parses lines, each by the format with which it begins.
 type parser struct {
 	// mappings are those that a line of JSON may have; the first is that of the line before.
 	mappings []mapping
+	clock    clock
+	list     []word // of the line, used again
+	host     string // of the line before
 }
 
 func newParser(fields *Fields) parser {
@@ -21,30 +25,39 @@ func newParser(fields *Fields) parser {
 	return parser{mappings: presets()}
 }
 
-func (p *parser) parse(raw []byte) (Entry, error) {
-	line := strings.TrimSpace(string(raw))
+// parse parses a line without spaces around it. The entry keeps nothing of it.
+func (p *parser) parse(raw []byte) (e Entry, err error) {
+	// A copy of each line would be most of what a log costs the collector of garbage. What an entry
+	// has is copied instead: the method and the path where they are set, and the host here.
+	line := unsafe.String(unsafe.SliceData(raw), len(raw))
 	switch first, _, _ := strings.Cut(line, " "); {
 	case strings.HasPrefix(line, "{"):
-		return p.parseJSON([]byte(line))
+		e, err = p.parseJSON(raw)
 	case strings.HasPrefix(line, "["):
-		return parseEnvoy(line)
+		e, err = p.parseEnvoy(line)
 	case isBalancer(first):
-		return parseBalancer(line)
+		e, err = p.parseBalancer(line)
+	default:
+		e, err = p.parseCombined(line)
 	}
-	return parseCombined(line)
+	if e.Host != p.host { // most logs are of few hosts
+		p.host = strings.Clone(e.Host)
+	}
+	e.Host = p.host
+	return e, err
 }
 
 var errCombined = errors.New(`the line has no known format, such as: ADDRESS - USER [28/Nov/2026:10:00:00 +0000] "GET /path HTTP/1.1" 200 BYTES`)
 
 // parseCombined parses the common or the combined format: ADDRESS IDENTITY USER [TIME]
 // "REQUEST" STATUS …. Before the address there may be a host, as in vhost_combined of Debian.
-func parseCombined(line string) (e Entry, err error) {
+func (p *parser) parseCombined(line string) (e Entry, err error) {
 	who, rest, ok := strings.Cut(line, " [")
 	at, rest, more := strings.Cut(rest, `] "`)
 	if !ok || !more {
 		return e, errCombined
 	}
-	if e.Time, err = ParseTime(at); err != nil {
+	if e.Time, err = p.clock.parse(at); err != nil {
 		return e, err
 	}
 	request, rest, ok := quoted(rest)
@@ -66,8 +79,7 @@ func parseCombined(line string) (e Entry, err error) {
 // quoted is a text up to its closing quote, and what is behind that. Apache and Nginx write
 // quotes, and bytes that cannot be seen, behind a backslash.
 func quoted(text string) (inside, rest string, ok bool) {
-	end := strings.IndexAny(text, `"\`)
-	if end >= 0 && text[end] == '"' {
+	if end := strings.IndexByte(text, '"'); end >= 0 && strings.IndexByte(text[:end], '\\') < 0 {
 		return text[:end], text[end+1:], true
 	}
 	var b strings.Builder
@@ -111,12 +123,12 @@ var errEnvoy = errors.New(`the line is not of Envoy's text format: [2026-11-28T1
 // is, in both, and with others before it:
 //
 //	RECEIVED SENT DURATION UPSTREAM "FORWARDED-FOR" "USER-AGENT" "REQUEST-ID" "AUTHORITY" …
-func parseEnvoy(line string) (e Entry, err error) {
+func (p *parser) parseEnvoy(line string) (e Entry, err error) {
 	at, rest, ok := strings.Cut(line[1:], `] "`)
 	if !ok {
 		return e, errEnvoy
 	}
-	if e.Time, err = ParseTime(at); err != nil {
+	if e.Time, err = p.clock.parse(at); err != nil {
 		return e, err
 	}
 	request, rest, ok := quoted(rest)
@@ -126,7 +138,7 @@ func parseEnvoy(line string) (e Entry, err error) {
 	if err = e.setRequest(request); err != nil {
 		return e, err
 	}
-	list := words(rest)
+	list := p.words(rest)
 	if len(list) == 0 {
 		return e, errStatus
 	}
@@ -163,10 +175,11 @@ type word struct {
 	quoted bool
 }
 
-// words divides a line into at most 32 words.
-func words(line string) (list []word) {
-	const most, usual = 32, 16
-	list = make([]word, 0, usual)
+// words divides a line into at most 32 words, which are valid until the next call.
+func (p *parser) words(line string) (list []word) {
+	const most = 32
+	list = p.list[:0]
+	defer func() { p.list = list }()
 	for line = strings.TrimLeft(line, " "); line != "" && len(list) < most; line = strings.TrimLeft(line, " ") {
 		if line[0] == '"' {
 			text, rest, ok := quoted(line[1:])
@@ -194,13 +207,13 @@ func isBalancer(first string) bool {
 
 // parseBalancer parses a line of an AWS application load balancer: TYPE TIME NAME CLIENT TARGET
 // SECONDS SECONDS SECONDS STATUS TARGET-STATUS RECEIVED SENT "REQUEST" "USER-AGENT" ….
-func parseBalancer(line string) (e Entry, err error) {
-	list := words(line)
+func (p *parser) parseBalancer(line string) (e Entry, err error) {
+	list := p.words(line)
 	const at, seconds, status, request = 1, 5, 8, 12
 	if len(list) <= request || !list[request].quoted {
 		return e, errBalancer
 	}
-	if e.Time, err = ParseTime(list[at].text); err != nil {
+	if e.Time, err = p.clock.parse(list[at].text); err != nil {
 		return e, err
 	}
 	if err = e.setRequest(list[request].text); err != nil {

@@ -77,3 +77,46 @@ func parseNumber(text string) (time.Time, bool) {
 	// A float of today's seconds is exact to a quarter of a microsecond.
 	return time.Unix(int64(whole), int64(math.Round(fraction*1e6))*int64(time.Microsecond)).UTC(), true
 }
+
+// clock parses the times of lines that follow one another, most of which are of the same second as the
+// one before.
+type clock struct {
+	head, tail []byte    // of the time before, around the fraction of its second
+	at         time.Time // without that
+}
+
+// parse is ParseTime.
+func (c *clock) parse(text string) (time.Time, error) {
+	const (
+		isoSeconds = len("2006-01-02T15:04:05")
+		longest    = 64
+	)
+	head, tail, fraction := text, "", time.Duration(0)
+	if len(text) > isoSeconds && text[isoSeconds] == '.' && text[isoSeconds-3] == ':' { // and no number with a fraction
+		f, n, ok := nanoseconds(text[isoSeconds+1:])
+		if !ok {
+			return ParseTime(text)
+		}
+		head, tail, fraction = text[:isoSeconds], text[isoSeconds+1+n:], f
+	}
+	if len(c.head) > 0 && string(c.head) == head && string(c.tail) == tail {
+		return c.at.Add(fraction), nil
+	}
+	t, err := ParseTime(text)
+	if err == nil && len(text) <= longest {
+		c.head, c.tail, c.at = append(c.head[:0], head...), append(c.tail[:0], tail...), t.Add(-fraction)
+	}
+	return t, err
+}
+
+// nanoseconds reads the digits of a fraction of a second, of which there are n; ok is false unless
+// there are 1 to 9.
+func nanoseconds(text string) (fraction time.Duration, n int, ok bool) {
+	unit := time.Second
+	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
+		unit /= 10
+		fraction += time.Duration(text[n]-'0') * unit
+		n++
+	}
+	return fraction, n, n > 0 && unit > 0
+}

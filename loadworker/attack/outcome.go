@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/replay"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/trace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
@@ -30,7 +29,6 @@ type hit struct {
 	ledger  *measure.Ledger // nil: not audited
 	walk    *walk           // of the user; nil: the mix has no journeys
 	begins  bool            // it is the first of a session that comes
-	line    *replay.Request // of a log; nil: it is of the mix
 	sampled bool            // traceID is that of the trace that the target was asked for
 	traceID measure.TraceID
 	// redirect is the last that was followed, and notFollowed why one was not; context is what

@@ -140,7 +140,8 @@ func (r *recordedLog) tallyDue(t time.Duration, to *source.Tally) {
 type recordedFeed struct {
 	arrivalFeed
 	stream *replay.Stream
-	line   *replay.Request // the next hit; nil: it was not read yet
+	line   replay.Request // the next hit
+	isRead bool           // line is; else it was not read yet
 }
 
 var _ feed = (*recordedFeed)(nil)
@@ -150,7 +151,7 @@ var _ feed = (*recordedFeed)(nil)
 const lookAgain = 500 * time.Microsecond
 
 func (f *recordedFeed) next() (time.Duration, bool) {
-	if f.line == nil && f.at != never && !f.read() {
+	if !f.isRead && f.at != never && !f.read() {
 		now := f.sched.x.elapsed()
 		if now >= f.arrivals.duration {
 			f.at = never // what is not read yet is not sent any more
@@ -170,20 +171,23 @@ func (f *recordedFeed) read() bool {
 	case r == nil:
 		return false
 	default:
-		f.line, f.at = r, r.Due
+		f.line, f.at, f.isRead = *r, r.Due, true
 	}
 	return true
 }
 
 func (f *recordedFeed) take() *connSlot {
 	c := f.occupy()
-	c.hit.line = f.line
-	f.line, f.n = nil, f.n+f.sched.parts
+	if c.line == nil {
+		c.line = &replay.Request{}
+	}
+	*c.line = f.line
+	f.isRead, f.n = false, f.n+f.sched.parts
 	return c
 }
 
 func (f *recordedFeed) render(c *connSlot, b *source.Buffer) {
-	x, r := f.sched.x, c.hit.line
+	x, r := f.sched.x, c.line
 	c.hit.request = r.Index
 	x.source.Render(b, r.Index, source.Vars{
 		Seq: r.Line, Worker: x.runner.config.Worker, Step: x.step.Index, Order: source.Order{N: c.hit.number, Streams: 1},
@@ -192,6 +196,6 @@ func (f *recordedFeed) render(c *connSlot, b *source.Buffer) {
 }
 
 func (f *recordedFeed) stop() {
-	f.line = nil
+	f.isRead = false
 	f.arrivalFeed.stop()
 }

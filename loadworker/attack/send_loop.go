@@ -6,6 +6,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/replay"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
@@ -64,7 +65,8 @@ type connSlot struct {
 	index  int // in the scheduler
 	shard  int // of the recorder
 	hit    hit
-	noted  *noted // of its request, for a log; nil: there is none
+	noted  *noted          // of its request, for a log; nil: there is none
+	line   *replay.Request // that it is, of a log; nil: it is of the mix
 }
 
 const (

@@ -51,11 +51,6 @@ type Route struct {
 	Request int
 }
 
-// matches says whether a line is of the route.
-func (r *Route) matches(e *accesslog.Entry) bool {
-	return (r.Host == "" || r.Host == e.Host) && r.Path.MatchString(e.Path)
-}
-
 // path is what is sent of the path of a line; ok is false if what it becomes cannot be sent.
 func (r *Route) path(line string) (path string, ok bool) {
 	if r.To == "" {
@@ -113,6 +108,7 @@ func (r *Request) size() int64 { return requestBytes + int64(len(r.Path)+len(r.P
 // Log is an access log. Its methods may be called by several goroutines, once it is surveyed.
 type Log struct {
 	config Config
+	paths  []pattern // by route
 	origin time.Time // of the window
 	size   int64     // of the file, when it was surveyed
 	survey *Survey
@@ -127,7 +123,11 @@ func New(c Config) (*Log, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
-	return &Log{config: c}, nil
+	l := &Log{config: c, paths: make([]pattern, len(c.Routes))}
+	for i := range c.Routes {
+		l.paths[i] = newPattern(c.Routes[i].Path)
+	}
+	return l, nil
 }
 
 // Duration is how long the step lasts.
@@ -292,7 +292,7 @@ func ours(line int64, worker, workers int32) bool {
 const progressEvery = 1 << 16
 
 // pass reads the lines of a worker in the window, and emits those that are to be sent, in the order
-// of their due times. It ends with the error that emit returns.
+// of their due times. emit must not keep what it is given. It ends with the error that emit returns.
 func (l *Log) pass(ctx context.Context, worker, workers int32, progress func(read int64), emit func(*Request) error) (measure.Replay, error) {
 	in, err := l.open(ctx, func(line int64) bool { return ours(line, worker, workers) })
 	if err != nil {
@@ -311,14 +311,14 @@ func (l *Log) pass(ctx context.Context, worker, workers int32, progress func(rea
 		if progress != nil && n%progressEvery == 0 {
 			progress(in.read)
 		}
-		r, after := l.request(&e, &lines)
+		r, send, after := l.request(&e, &lines)
 		if behind++; !after {
 			behind = 0
 		}
-		if r == nil {
+		if !send {
 			continue
 		}
-		if err := queue.put(r, &lines, emit); err != nil {
+		if err := queue.put(&r, &lines, emit); err != nil {
 			return lines, err
 		}
 	}
@@ -329,9 +329,9 @@ func (l *Log) pass(ctx context.Context, worker, workers int32, progress func(rea
 	return lines, queue.drain(emit)
 }
 
-// request is what is sent of an entry; nil: nothing, which is counted. after says that it is behind
-// the window.
-func (l *Log) request(e *accesslog.Entry, lines *measure.Replay) (r *Request, after bool) {
+// request is what is sent of an entry. If nothing is, send is false, and it is counted. after says that
+// the entry is behind the window.
+func (l *Log) request(e *accesslog.Entry, lines *measure.Replay) (r Request, send, after bool) {
 	due, ok := l.due(e.Time)
 	after = !ok && !e.Time.Before(l.origin)
 	switch {
@@ -340,16 +340,26 @@ func (l *Log) request(e *accesslog.Entry, lines *measure.Replay) (r *Request, af
 	case !slices.Contains(l.config.Methods, e.Method):
 		lines.OtherMethods++
 	default:
-		i := slices.IndexFunc(l.config.Routes, func(r Route) bool { return r.matches(e) })
-		if i >= 0 {
+		if i := l.route(e); i >= 0 {
 			route := &l.config.Routes[i]
 			if path, ok := route.path(e.Path); ok {
-				return &Request{Due: due, Method: e.Method, Path: path, Index: route.Request, Line: e.Line}, after
+				return Request{Due: due, Method: e.Method, Path: path, Index: route.Request, Line: e.Line}, true, after
 			}
 		}
 		lines.NotRouted++
 	}
-	return nil, after
+	return r, false, after
+}
+
+// route is the index of the route of an entry; -1: there is none.
+func (l *Log) route(e *accesslog.Entry) int {
+	for i := range l.config.Routes {
+		r := &l.config.Routes[i]
+		if (r.Host == "" || r.Host == e.Host) && l.paths[i].match(e.Path) {
+			return i
+		}
+	}
+	return -1
 }
 
 // micro is how many parts a speed of 1 has.

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -197,6 +198,84 @@ func TestLinesOutOfOrderAreSortedUpToABound(t *testing.T) {
 		}
 		if !slices.IsSortedFunc(own, func(a, b replay.Request) int { return int(a.Due - b.Due) }) {
 			t.Error("they are not in the order of their times")
+		}
+	})
+}
+
+// Lines that are within the bound are sent in the order of their times, those of one instant in that of the
+// log, however they lie.
+func TestLinesAreSortedHoweverTheyLie(t *testing.T) {
+	for name, at := range map[string]func(i int) int{
+		"in order":          func(i int) int { return i },
+		"at one instant":    func(int) int { return 7 },
+		"backwards":         func(i int) int { return 5000 - i },
+		"two proxies":       func(i int) int { return i/2 + i%2*500 },
+		"one far ahead":     func(i int) int { return i%5000 + 9000*(1/(1+i)) },
+		"scattered":         func(i int) int { return i*7919%5003 + i/10 },
+		"scattered, coarse": func(i int) int { return i * 7919 % 5003 / 100 },
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			var text strings.Builder
+			var want []replay.Request
+			first := at(0)
+			for i := range 5000 {
+				first = min(first, at(i))
+			}
+			for i := range 5000 {
+				path, due := fmt.Sprintf("/%d", i), time.Duration(at(i)-first)*time.Millisecond
+				text.WriteString(line(due, "GET", path))
+				want = append(want, replay.Request{Due: due, Method: "GET", Path: path, Line: int64(i + 1)})
+			}
+			slices.SortStableFunc(want, func(a, b replay.Request) int { return int(a.Due - b.Due) })
+			l, _ := surveyed(t, config(file(t, text.String()), time.Minute))
+			same.As(t, "sent", want, stream(t, l))
+		})
+	}
+}
+
+// Several goroutines, as there are of event loops, take each request once, and each of them in order.
+func TestPartsTakeEachRequestOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n, parts = 70_000, 3 // more than are read ahead
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, "[%s] \"GET /%d HTTP/1.1\" 200\n", noon.Add(time.Duration(i/10)*time.Millisecond).Format("2006-01-02T15:04:05.000Z"), i)
+		}
+		l, _ := surveyed(t, config(file(t, text.String()), time.Minute))
+		s := l.Stream()
+		var group sync.WaitGroup
+		var own [parts][]int64
+		for part := range parts {
+			group.Go(func() {
+				for {
+					r, ended := s.Take()
+					switch {
+					case ended:
+						return
+					case r == nil:
+						<-time.After(time.Millisecond) // until the reader waits
+					default:
+						own[part] = append(own[part], r.Line)
+					}
+				}
+			})
+		}
+		group.Wait()
+		must.Succeed(t, s.Close())
+		seen := make([]bool, n)
+		for part := range parts {
+			if !slices.IsSorted(own[part]) {
+				t.Errorf("what part %d takes is not in order", part)
+			}
+			for _, line := range own[part] {
+				if seen[line-1] {
+					t.Fatalf("line %d was taken twice", line)
+				}
+				seen[line-1] = true
+			}
+		}
+		if slices.Contains(seen, false) {
+			t.Error("not all lines were taken")
 		}
 	})
 }

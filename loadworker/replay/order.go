@@ -18,9 +18,10 @@ const (
 
 // order sorts requests that are nearly in order.
 type order struct {
-	kept  byDue
-	bytes int64
-	last  time.Duration // that was emitted
+	straight ring  // those that came in order, of most logs all
+	others   byDue // that came behind one of straight that is due later
+	bytes    int64
+	last     time.Duration // that was emitted
 }
 
 // put keeps a request, and emits the earliest ones beyond the bounds. One that is earlier than what
@@ -30,9 +31,14 @@ func (o *order) put(r *Request, lines *measure.Replay, emit func(*Request) error
 		lines.OutOfOrder++
 		return nil
 	}
-	heap.Push(&o.kept, r)
+	if o.straight.n == 0 || r.Due >= o.straight.at(o.straight.n-1).Due {
+		o.straight.push(r)
+	} else {
+		other := *r
+		heap.Push(&o.others, &other)
+	}
 	o.bytes += r.size()
-	for len(o.kept) > orderRequests || o.bytes > orderBytes {
+	for o.kept() > orderRequests || o.bytes > orderBytes {
 		if err := o.next(emit); err != nil {
 			return err
 		}
@@ -40,8 +46,16 @@ func (o *order) put(r *Request, lines *measure.Replay, emit func(*Request) error
 	return nil
 }
 
+func (o *order) kept() int { return o.straight.n + len(o.others) }
+
+// next emits the earliest request, which is valid until emit returns.
 func (o *order) next(emit func(*Request) error) error {
-	r := heap.Pop(&o.kept).(*Request)
+	var r *Request
+	if len(o.others) > 0 && (o.straight.n == 0 || o.others[0].before(o.straight.at(0))) {
+		r = heap.Pop(&o.others).(*Request)
+	} else {
+		r = o.straight.pop()
+	}
 	o.bytes -= r.size()
 	o.last = r.Due
 	return emit(r)
@@ -49,7 +63,7 @@ func (o *order) next(emit func(*Request) error) error {
 
 // drain emits all that is kept.
 func (o *order) drain(emit func(*Request) error) error {
-	for len(o.kept) > 0 {
+	for o.kept() > 0 {
 		if err := o.next(emit); err != nil {
 			return err
 		}
@@ -57,7 +71,47 @@ func (o *order) drain(emit func(*Request) error) error {
 	return nil
 }
 
-// byDue is a heap of requests. Those that are due at the same instant are in the order of the log.
+// before says whether a request comes before another. Those that are due at the same instant are in the
+// order of the log.
+func (r *Request) before(o *Request) bool {
+	if r.Due != o.Due {
+		return r.Due < o.Due
+	}
+	return r.Line < o.Line
+}
+
+// ring is a queue.
+type ring struct {
+	list     []Request // as many as a power of two
+	first, n int
+	out      Request // was popped last
+}
+
+// at is the one behind i others, of which there are more.
+func (q *ring) at(i int) *Request { return &q.list[(q.first+i)&(len(q.list)-1)] }
+
+func (q *ring) push(r *Request) {
+	const least = 64
+	if q.n == len(q.list) {
+		list := make([]Request, max(least, 2*q.n))
+		for i := range q.n {
+			list[i] = *q.at(i)
+		}
+		q.list, q.first = list, 0
+	}
+	q.n++
+	*q.at(q.n - 1) = *r
+}
+
+// pop takes the first one away. What it returns is valid until the next call.
+func (q *ring) pop() *Request {
+	first := q.at(0)
+	q.out, *first = *first, Request{} // so that nothing holds its path in memory
+	q.first, q.n = q.first+1, q.n-1
+	return &q.out
+}
+
+// byDue is a heap of requests.
 type byDue []*Request
 
 var _ heap.Interface = (*byDue)(nil)
@@ -66,12 +120,7 @@ var _ heap.Interface = (*byDue)(nil)
 func (h byDue) Len() int { return len(h) }
 
 // Less says whether one comes before another.
-func (h byDue) Less(i, j int) bool {
-	if h[i].Due != h[j].Due {
-		return h[i].Due < h[j].Due
-	}
-	return h[i].Line < h[j].Line
-}
+func (h byDue) Less(i, j int) bool { return h[i].before(h[j]) }
 
 // Swap swaps two.
 func (h byDue) Swap(i, j int) { h[i], h[j] = h[j], h[i] }

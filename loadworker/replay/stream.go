@@ -12,6 +12,10 @@ const (
 	aheadRequests = 1 << 15
 	// aheadBytes bounds what they take.
 	aheadBytes = 8 << 20
+	// batchRequests is how many requests go through the channel at once, which costs about as much as
+	// to parse one of them; batchBytes is how much, if they are large.
+	batchRequests = 256
+	batchBytes    = 64 << 10
 	// Memory is what a log takes at most while it is read: what is kept to be sorted, and what is
 	// read ahead, twice, since what is freed stays until it is collected.
 	Memory = 2 * (orderBytes + aheadBytes + (orderRequests+aheadRequests)*pointerBytes)
@@ -21,7 +25,7 @@ const (
 
 // Stream are the requests of a step, read ahead of it. Several goroutines may take them.
 type Stream struct {
-	ready  chan *Request
+	ready  chan batch
 	held   atomic.Int64  // bytes of what is ready
 	room   chan struct{} // there is room for more
 	begun  chan struct{} // closed when the first is ready, or there is none
@@ -29,23 +33,51 @@ type Stream struct {
 	cancel context.CancelFunc
 	done   chan struct{} // the reader has ended
 	err    error         // why it did, if not at the end of the window
+	next   batch         // of the reader, not ready yet
+
+	mu    sync.Mutex
+	taken []Request // of the batch that was received last, those that are left
+}
+
+// batch are requests that follow one another.
+type batch struct {
+	list  []Request
+	bytes int64
 }
 
 // start starts the reader.
 func (l *Log) start() *Stream {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Stream{ready: make(chan *Request, aheadRequests), room: make(chan struct{}, 1), begun: make(chan struct{}), cancel: cancel, done: make(chan struct{})}
+	s := &Stream{ready: make(chan batch, aheadRequests/batchRequests), room: make(chan struct{}, 1), begun: make(chan struct{}), cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		defer close(s.ready)
 		defer s.begin()
 		_, s.err = l.pass(ctx, l.config.Worker, l.config.Workers, nil, func(r *Request) error { return s.put(ctx, r) })
+		if err := s.flush(ctx); s.err == nil {
+			s.err = err
+		}
 	}()
 	return s
 }
 
-// put waits until there is room for a request.
+// put adds a request to the next batch.
 func (s *Stream) put(ctx context.Context, r *Request) error {
+	s.next.list = append(s.next.list, *r)
+	s.next.bytes += r.size()
+	if len(s.next.list) < batchRequests && s.next.bytes < batchBytes {
+		return nil
+	}
+	return s.flush(ctx)
+}
+
+// flush waits until there is room for the next batch.
+func (s *Stream) flush(ctx context.Context) error {
+	b := s.next
+	if len(b.list) == 0 {
+		return nil
+	}
+	s.next = batch{list: make([]Request, 0, len(b.list))}
 	for s.held.Load() > aheadBytes {
 		select {
 		case <-s.room:
@@ -53,9 +85,9 @@ func (s *Stream) put(ctx context.Context, r *Request) error {
 			return ctx.Err()
 		}
 	}
-	s.held.Add(r.size())
+	s.held.Add(b.bytes)
 	select {
-	case s.ready <- r:
+	case s.ready <- b:
 		s.begin()
 		return nil
 	case <-ctx.Done():
@@ -65,23 +97,37 @@ func (s *Stream) put(ctx context.Context, r *Request) error {
 
 func (s *Stream) begin() { s.once.Do(func() { close(s.begun) }) }
 
-// Take takes the next request, if it is read; nil: it is not yet or, with ended, there is none.
+// Take takes the next request, if it is read; nil: it is not yet or, with ended, there is none. Who
+// keeps it copies it: it holds those that were read with it in memory.
 func (s *Stream) Take() (r *Request, ended bool) {
-	select {
-	case r, ok := <-s.ready:
-		if !ok {
-			return nil, true
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.taken) == 0 {
+		if ended = s.receive(); len(s.taken) == 0 {
+			return nil, ended
 		}
-		if s.held.Add(-r.size()) <= aheadBytes {
+	}
+	r, s.taken = &s.taken[0], s.taken[1:]
+	return r, false
+}
+
+// receive receives a batch, if one is ready.
+func (s *Stream) receive() (ended bool) {
+	select {
+	case b, ok := <-s.ready:
+		if !ok {
+			return true
+		}
+		s.taken = b.list
+		if s.held.Add(-b.bytes) <= aheadBytes {
 			select {
 			case s.room <- struct{}{}:
 			default:
 			}
 		}
-		return r, false
 	default:
-		return nil, false
 	}
+	return false
 }
 
 // Close ends the reader, and returns why it had ended before the end of the window; nil: it had not.
