@@ -30,10 +30,10 @@ func (s *Measurement) Group(groups []int32) (*Measurement, error) {
 // rest, without its errors and traces.
 func (r *Request) split() (own, rest Request) {
 	own = *r
-	own.Response, own.Service, own.Ideal, own.Failed = nil, nil, nil, FailedTimes{}
+	own.Response, own.Service, own.Ideal, own.Failed, own.Streams = nil, nil, nil, FailedTimes{}, nil
 	own.Punctuality = Punctuality{Due: r.Due}
 	own.Errors, own.Traces = nil, nil
-	rest = Request{Response: r.Response, Service: r.Service, Ideal: r.Ideal, Failed: r.Failed, Punctuality: r.Punctuality}
+	rest = Request{Response: r.Response, Service: r.Service, Ideal: r.Ideal, Failed: r.Failed, Punctuality: r.Punctuality, Streams: r.Streams}
 	rest.Due = 0
 	return own, rest
 }

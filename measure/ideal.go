@@ -18,7 +18,11 @@ func (j *Journey) Ideally() *Histogram { return orElse(j.Ideal, j.Time) }
 // for it.
 func (s *Measurement) DropIdeal() {
 	for i := range s.Requests {
-		s.Requests[i].Ideal, s.Requests[i].Failed.Ideal, s.Requests[i].IdealOnTime = nil, nil, nil
+		r := &s.Requests[i]
+		r.Ideal, r.Failed.Ideal, r.IdealOnTime = nil, nil, nil
+		if r.Streams != nil {
+			r.Streams.Ideal = [NumStreamTimes]*Histogram{}
+		}
 	}
 	for i := range s.Journeys {
 		s.Journeys[i].Ideal = nil

@@ -168,6 +168,8 @@ type Request struct {
 	Punctuality
 	// Failed are the times of the requests that were no success.
 	Failed FailedTimes
+	// Streams are the events of its responses; nil: they do not come in parts.
+	Streams *Streams
 	// Errors has one message for each failing outcome that occurred. A measurement of a step
 	// that still runs has none.
 	Errors map[Outcome]string
@@ -222,18 +224,21 @@ func (r *Request) CountStatus(code int, n int64) {
 
 // Reset empties the request, keeping its memory.
 func (r *Request) Reset() {
-	response, service, ideal, codes, punctuality := r.Response, r.Service, r.Ideal, r.StatusCodes, r.Punctuality
+	response, service, ideal, codes, punctuality, streams := r.Response, r.Service, r.Ideal, r.StatusCodes, r.Punctuality, r.Streams
 	response.Reset()
 	service.Reset()
 	if ideal != nil {
 		ideal.Reset()
+	}
+	if streams != nil {
+		streams.Reset()
 	}
 	clear(codes)
 	clear(punctuality.OnTime)
 	clear(punctuality.IdealOnTime)
 	*r = Request{
 		Response: response, Service: service, Ideal: ideal, StatusCodes: codes,
-		Punctuality: Punctuality{OnTime: punctuality.OnTime, IdealOnTime: punctuality.IdealOnTime},
+		Punctuality: Punctuality{OnTime: punctuality.OnTime, IdealOnTime: punctuality.IdealOnTime}, Streams: streams,
 	}
 }
 
@@ -260,6 +265,7 @@ func (r *Request) Merge(o *Request) error {
 	r.addPunctuality(o.Punctuality)
 	// The ideal times come first: without any, they are the response times before the merge.
 	return errors.Join(
+		mergeStreams(&r.Streams, o.Streams),
 		mergeIdeal(&r.Ideal, r.Response, o.Ideal, o.Response),
 		r.Response.Merge(o.Response), r.Service.Merge(o.Service), r.Failed.Merge(&o.Failed))
 }

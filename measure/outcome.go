@@ -33,14 +33,21 @@ const (
 	Unfinished
 	// Other is any other failure.
 	Other
+	// BrokenOff is a stream whose connection was reset or closed after its first event.
+	BrokenOff
+	// Stalled is a stream of which no event came for longer than it may.
+	Stalled
+	// EndedEarly is a stream that ended without its last event, or without any.
+	EndedEarly
 
 	// NumOutcomes is the number of classes.
-	NumOutcomes = int(Other) + 1
+	NumOutcomes = int(EndedEarly) + 1
 )
 
 var outcomeNames = [NumOutcomes]string{
 	"success", "rateLimited", "clientError", "serverError", "unexpectedStatus",
 	"timeout", "refused", "reset", "dns", "tls", "badResponse", "unfinished", "other",
+	"brokenOff", "stalled", "endedEarly",
 }
 
 // String is the class's name as the API spells it.

@@ -105,6 +105,10 @@ type StepResult struct {
 	// equals expectedResponseTime, and where that is absent.
 	// +optional
 	ExpectedWithoutGenerator *Latency `json:"expectedWithoutGenerator,omitempty"`
+	// streams are the events of responses that came in parts. Absent if no request has http.stream, and no
+	// method of gRPC returns a stream.
+	// +optional
+	Streams *StreamsResult `json:"streams,omitempty"`
 	// onTime are the requests that were answered in time, for each time that a threshold
 	// names as within. Absent when none does, and when the workers did not count them.
 	// +optional
@@ -273,6 +277,15 @@ type Outcomes struct {
 	// other is any other failure to send or receive.
 	// +optional
 	Other int64 `json:"other,omitempty"`
+	// brokenOff is a stream whose connection was reset or closed after its first event.
+	// +optional
+	BrokenOff int64 `json:"brokenOff,omitempty"`
+	// stalled is a stream of which no event came for longer than its stall.
+	// +optional
+	Stalled int64 `json:"stalled,omitempty"`
+	// endedEarly is a stream that ended without its last event, or without any.
+	// +optional
+	EndedEarly int64 `json:"endedEarly,omitempty"`
 }
 
 // Latency is a distribution of times. A quantile with too few samples behind it
@@ -363,6 +376,9 @@ type PartResult struct {
 	// names.
 	// +optional
 	WithoutGenerator *Latency `json:"withoutGenerator,omitempty"`
+	// streams are the events of its responses that came in parts. Absent if none may.
+	// +optional
+	Streams *StreamsResult `json:"streams,omitempty"`
 	// onTime are the requests that were answered in time, for each time that a threshold
 	// names as within.
 	// +optional

@@ -75,7 +75,8 @@ type Threshold struct {
 	Of LatencyOf `json:"of,omitempty"`
 
 	// time selects the time that a latency measures: ResponseTime, from when a request was due,
-	// or ServiceTime, from when it was sent. Absent: ResponseTime.
+	// or ServiceTime, from when it was sent; of streams FirstEvent, from when it was due,
+	// BetweenEvents, LongestGap or MeanGap. Absent: ResponseTime.
 	// +optional
 	Time LatencyTime `json:"time,omitempty"`
 
@@ -204,7 +205,7 @@ const (
 
 // LatencyTime is which time a latency is.
 //
-// +kubebuilder:validation:Enum=ResponseTime;ServiceTime
+// +kubebuilder:validation:Enum=ResponseTime;ServiceTime;FirstEvent;BetweenEvents;LongestGap;MeanGap
 type LatencyTime string
 
 const (
@@ -212,6 +213,16 @@ const (
 	ResponseTime LatencyTime = "ResponseTime"
 	// ServiceTime is from when a request was sent.
 	ServiceTime LatencyTime = "ServiceTime"
+	// FirstEventTime is from when the request of a stream was due to its first event. One that got none
+	// in time counts by its wait.
+	FirstEventTime LatencyTime = "FirstEvent"
+	// BetweenEventsTime is each time between two events of a stream.
+	BetweenEventsTime LatencyTime = "BetweenEvents"
+	// LongestGapTime is the longest time between two events, of each stream.
+	LongestGapTime LatencyTime = "LongestGap"
+	// MeanGapTime is the mean time between two events, of each stream: of a language model, the time
+	// per output token.
+	MeanGapTime LatencyTime = "MeanGap"
 )
 
 // Metric names a quantity of a step's merged result: a percentile of a time, from p0.01 to

@@ -124,6 +124,11 @@ type HTTPRequest struct {
 	// +kubebuilder:validation:Maximum=10
 	FollowRedirects int32 `json:"followRedirects,omitempty"`
 
+	// stream is how a response that comes in parts is read: its events have times of their own. Example:
+	// {events: SSE, until: "[DONE]"}.
+	// +optional
+	Stream *Stream `json:"stream,omitempty"`
+
 	// targets is a targets file of vegeta: at most 100000 requests without templates,
 	// sent in turn by all workers together, and measured as this request. headers are sent
 	// with targets that have no header of the same name.

@@ -22,6 +22,9 @@ var ErrNotProcessed = errors.New("the server refused the request: it has not pro
 // ErrCancelled is the error of a request that the server gave up: of HTTP/2, by CANCEL.
 var ErrCancelled = fmt.Errorf("%w: the server cancelled the request", io.ErrUnexpectedEOF)
 
+// ErrStalled is the error of a stream of which no event came for longer than it may.
+var ErrStalled = errors.New("the stream stalled: no event came for longer than http.stream.stall")
+
 // Phase is the phase in which a request failed.
 type Phase string
 
@@ -53,6 +56,8 @@ func Classify(err error) measure.Outcome {
 	switch {
 	case errors.Is(err, ErrInterrupted):
 		return measure.Unfinished
+	case errors.Is(err, ErrStalled):
+		return measure.Stalled
 	case isTimeout(err):
 		return measure.Timeout
 	case errors.As(err, &dns):

@@ -79,6 +79,9 @@ type Request struct {
 	Call bool
 	// Replies is what the response may have if it is a call.
 	Replies Replies
+	// Stream has the response read as a stream, of whose events Watcher is told; nil: it is not one.
+	Stream  *Stream
+	Watcher Watcher
 	// KeepMessage has the text returned that goes with the status of a call.
 	KeepMessage bool
 	// Err is why it cannot be sent, and then its outcome; nil: it can.
@@ -123,6 +126,8 @@ type Response struct {
 	// Fields has the header fields that the request asks for, as Field reads them: at most
 	// MaxFields bytes. It is valid as long as Body is.
 	Fields []byte
+	// Streamed is what came, if the request asks for a stream.
+	Streamed Streamed
 	// Message is the text that goes with the status of a call (grpc-message), if the
 	// request asks for it: of at most MaxHeader bytes, any of which the target may choose.
 	Message string

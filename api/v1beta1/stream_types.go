@@ -1,0 +1,84 @@
+package v1beta1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Stream is how a response that comes in parts is read.
+type Stream struct {
+	// events is what its events are: SSE, server-sent events with data; Lines, lines that are not blank;
+	// or Chunks, chunks of HTTP/1.1 and frames of HTTP/2.
+	// +required
+	Events StreamEvents `json:"events"`
+
+	// until is the data of the last event: a stream that ends without it counts as endedEarly.
+	// Absent: any event may be the last. Example: "[DONE]".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Until string `json:"until,omitempty"`
+
+	// stall is the longest time between two events: after it, the stream is given up, and counts as
+	// stalled. Absent: any, within timeout. Example: 5s.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('10m')",message="stall must be a time from 1ms to 10m, such as 5s"
+	Stall *metav1.Duration `json:"stall,omitempty"`
+}
+
+// StreamEvents is what the events of a stream are.
+//
+// +kubebuilder:validation:Enum=SSE;Lines;Chunks
+type StreamEvents string
+
+const (
+	// StreamSSE are server-sent events (text/event-stream of the HTML standard) that have data.
+	StreamSSE StreamEvents = "SSE"
+	// StreamLines are lines that are not blank, such as those of JSON.
+	StreamLines StreamEvents = "Lines"
+	// StreamChunks are the chunks of HTTP/1.1, or the frames of DATA of HTTP/2.
+	StreamChunks StreamEvents = "Chunks"
+)
+
+// StreamsResult are the events of streams.
+type StreamsResult struct {
+	// events is the number of events that came.
+	Events int64 `json:"events"`
+	// eventsPerSecond is events per second of the window, of all streams together.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	EventsPerSecond string `json:"eventsPerSecond,omitempty"`
+	// firstEvent is the time from when a request was due to its first event.
+	// +optional
+	FirstEvent *EventTimes `json:"firstEvent,omitempty"`
+	// betweenEvents is the time between each two events of a stream.
+	// +optional
+	BetweenEvents *EventTimes `json:"betweenEvents,omitempty"`
+	// longestGap is the longest time between two events, of each stream.
+	// +optional
+	LongestGap *EventTimes `json:"longestGap,omitempty"`
+	// meanGap is the mean time between two events, of each stream: of a language model, the time per
+	// output token.
+	// +optional
+	MeanGap *EventTimes `json:"meanGap,omitempty"`
+}
+
+// EventTimes is a distribution of times of events. A quantile with too few samples behind it is left out.
+type EventTimes struct {
+	// samples is the number of times.
+	Samples int64 `json:"samples"`
+	// mean is the arithmetic mean.
+	// +optional
+	Mean *metav1.Duration `json:"mean,omitempty"`
+	// p50 is the median.
+	// +optional
+	P50 *metav1.Duration `json:"p50,omitempty"`
+	// p95 is the 95th percentile.
+	// +optional
+	P95 *metav1.Duration `json:"p95,omitempty"`
+	// p99 is the 99th percentile.
+	// +optional
+	P99 *metav1.Duration `json:"p99,omitempty"`
+	// longest is the longest time.
+	// +optional
+	Longest *metav1.Duration `json:"longest,omitempty"`
+}

@@ -1,0 +1,50 @@
+package transport
+
+import "time"
+
+// Stream is how a response that comes in parts, its events, is read.
+type Stream struct {
+	// Events is what its events are.
+	Events EventFormat
+	// Until is the data of the last event; empty: the last before the response ends is.
+	Until string
+	// Stall is the longest time between two events: after it, the response is given up with
+	// failure.ErrStalled; 0: any.
+	Stall time.Duration
+}
+
+// EventFormat is what the events of a stream are.
+type EventFormat uint8
+
+const (
+	// ServerSentEvents are those of text/event-stream that have data. What else stands between
+	// them, such as comments that keep a connection open, is none.
+	ServerSentEvents EventFormat = iota
+	// Lines are the lines that are not blank; the last one may have no end.
+	Lines
+	// Chunks are the chunks of HTTP/1.1, and frames of DATA of HTTP/2, that are not empty. Of what
+	// does not have them, each read is one.
+	Chunks
+	// Messages are those of a call of gRPC.
+	Messages
+)
+
+// LingerAfterUntil is how long the end of a response may take after its last event. Later, the client
+// leaves: the response is whole, and its connection is closed.
+const LingerAfterUntil = time.Second
+
+// Watcher is told of the events of a response while it is read.
+type Watcher interface {
+	// Came says that so many more events have come whole, by one read. waited is how long the last bytes
+	// of that read had been in this machine; 0: not known.
+	Came(events int, waited time.Duration)
+}
+
+// Streamed is what came of a stream.
+type Streamed struct {
+	// Events is how many events came.
+	Events int64
+	// Ended says that the last of them was the one of Stream.Until, and Left that the client did not
+	// wait for the end of the response after it.
+	Ended, Left bool
+}

@@ -1,0 +1,85 @@
+package measure
+
+import (
+	"errors"
+	"time"
+)
+
+// StreamTime is one of the times that streams have.
+type StreamTime uint8
+
+const (
+	// FirstEvent is from when a request was due to the first event of its response. One that ended by a
+	// timeout, or was broken off, before its first event has waited for that as long.
+	FirstEvent StreamTime = iota
+	// BetweenEvents is each time between two events.
+	BetweenEvents
+	// LongestGap is the longest time between two events, of each stream that ended and had two. The wait
+	// for an event that did not come before the stream was given up is one of them.
+	LongestGap
+	// MeanGap is the mean time between two events, of each stream that ended and had two.
+	MeanGap
+
+	// NumStreamTimes is how many there are.
+	NumStreamTimes = int(MeanGap) + 1
+)
+
+// Streams are the events of the responses to a request that come in parts.
+type Streams struct {
+	// Events is how many came, and InWindow how many of them within the window.
+	Events, InWindow int64
+	// Times are as the worker read the events. None is nil.
+	Times [NumStreamTimes]*Histogram
+	// Ideal are the same times as a perfect generator would have measured them. nil: as Times.
+	Ideal [NumStreamTimes]*Histogram
+}
+
+// NewStreams returns those of no response.
+func NewStreams() *Streams {
+	s := &Streams{}
+	for i := range s.Times {
+		s.Times[i] = NewHistogram()
+	}
+	return s
+}
+
+// Record counts a time, and what a perfect generator would have measured.
+func (s *Streams) Record(t StreamTime, measured, ideal time.Duration) {
+	s.Times[t].Record(measured)
+	if s.Ideal[t] == nil {
+		s.Ideal[t] = NewHistogram()
+	}
+	s.Ideal[t].Record(ideal)
+}
+
+// Ideally are the times that a perfect generator would have measured.
+func (s *Streams) Ideally(t StreamTime) *Histogram { return orElse(s.Ideal[t], s.Times[t]) }
+
+// Reset empties them, keeping their memory.
+func (s *Streams) Reset() {
+	s.Events, s.InWindow = 0, 0
+	for i := range s.Times {
+		s.Times[i].Reset()
+		if s.Ideal[i] != nil {
+			s.Ideal[i].Reset()
+		}
+	}
+}
+
+// mergeStreams adds streams to a sum; nil are none.
+func mergeStreams(sum **Streams, o *Streams) error {
+	if o == nil {
+		return nil
+	}
+	if *sum == nil {
+		*sum = NewStreams()
+	}
+	s := *sum
+	s.Events += o.Events
+	s.InWindow += o.InWindow
+	var err error
+	for i := range s.Times {
+		err = errors.Join(err, mergeIdeal(&s.Ideal[i], s.Times[i], o.Ideal[i], o.Times[i]), s.Times[i].Merge(o.Times[i]))
+	}
+	return err
+}
