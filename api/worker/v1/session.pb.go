@@ -120,6 +120,59 @@ func (Protocol) EnumDescriptor() ([]byte, []int) {
 	return file_worker_v1_session_proto_rawDescGZIP(), []int{1}
 }
 
+type StreamEvents int32
+
+const (
+	// STREAM_EVENTS_UNSPECIFIED means server-sent events.
+	StreamEvents_STREAM_EVENTS_UNSPECIFIED StreamEvents = 0
+	StreamEvents_STREAM_EVENTS_SSE         StreamEvents = 1
+	StreamEvents_STREAM_EVENTS_LINES       StreamEvents = 2
+	StreamEvents_STREAM_EVENTS_CHUNKS      StreamEvents = 3
+)
+
+// Enum value maps for StreamEvents.
+var (
+	StreamEvents_name = map[int32]string{
+		0: "STREAM_EVENTS_UNSPECIFIED",
+		1: "STREAM_EVENTS_SSE",
+		2: "STREAM_EVENTS_LINES",
+		3: "STREAM_EVENTS_CHUNKS",
+	}
+	StreamEvents_value = map[string]int32{
+		"STREAM_EVENTS_UNSPECIFIED": 0,
+		"STREAM_EVENTS_SSE":         1,
+		"STREAM_EVENTS_LINES":       2,
+		"STREAM_EVENTS_CHUNKS":      3,
+	}
+)
+
+func (x StreamEvents) Enum() *StreamEvents {
+	p := new(StreamEvents)
+	*p = x
+	return p
+}
+
+func (x StreamEvents) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (StreamEvents) Descriptor() protoreflect.EnumDescriptor {
+	return file_worker_v1_session_proto_enumTypes[2].Descriptor()
+}
+
+func (StreamEvents) Type() protoreflect.EnumType {
+	return &file_worker_v1_session_proto_enumTypes[2]
+}
+
+func (x StreamEvents) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use StreamEvents.Descriptor instead.
+func (StreamEvents) EnumDescriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{2}
+}
+
 type TargetsFormat int32
 
 const (
@@ -154,11 +207,11 @@ func (x TargetsFormat) String() string {
 }
 
 func (TargetsFormat) Descriptor() protoreflect.EnumDescriptor {
-	return file_worker_v1_session_proto_enumTypes[2].Descriptor()
+	return file_worker_v1_session_proto_enumTypes[3].Descriptor()
 }
 
 func (TargetsFormat) Type() protoreflect.EnumType {
-	return &file_worker_v1_session_proto_enumTypes[2]
+	return &file_worker_v1_session_proto_enumTypes[3]
 }
 
 func (x TargetsFormat) Number() protoreflect.EnumNumber {
@@ -167,7 +220,7 @@ func (x TargetsFormat) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TargetsFormat.Descriptor instead.
 func (TargetsFormat) EnumDescriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{2}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{3}
 }
 
 type DataFormat int32
@@ -205,11 +258,11 @@ func (x DataFormat) String() string {
 }
 
 func (DataFormat) Descriptor() protoreflect.EnumDescriptor {
-	return file_worker_v1_session_proto_enumTypes[3].Descriptor()
+	return file_worker_v1_session_proto_enumTypes[4].Descriptor()
 }
 
 func (DataFormat) Type() protoreflect.EnumType {
-	return &file_worker_v1_session_proto_enumTypes[3]
+	return &file_worker_v1_session_proto_enumTypes[4]
 }
 
 func (x DataFormat) Number() protoreflect.EnumNumber {
@@ -218,7 +271,7 @@ func (x DataFormat) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use DataFormat.Descriptor instead.
 func (DataFormat) EnumDescriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{3}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{4}
 }
 
 type DataChoice int32
@@ -258,11 +311,11 @@ func (x DataChoice) String() string {
 }
 
 func (DataChoice) Descriptor() protoreflect.EnumDescriptor {
-	return file_worker_v1_session_proto_enumTypes[4].Descriptor()
+	return file_worker_v1_session_proto_enumTypes[5].Descriptor()
 }
 
 func (DataChoice) Type() protoreflect.EnumType {
-	return &file_worker_v1_session_proto_enumTypes[4]
+	return &file_worker_v1_session_proto_enumTypes[5]
 }
 
 func (x DataChoice) Number() protoreflect.EnumNumber {
@@ -271,7 +324,7 @@ func (x DataChoice) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use DataChoice.Descriptor instead.
 func (DataChoice) EnumDescriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{4}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{5}
 }
 
 // SessionRequest is a message of a worker.
@@ -2232,8 +2285,10 @@ type Request struct {
 	Form []*FormField `protobuf:"bytes,80,rep,name=form,proto3" json:"form,omitempty"`
 	// follow_redirects is how many redirects are followed at most.
 	FollowRedirects int32 `protobuf:"varint,81,opt,name=follow_redirects,json=followRedirects,proto3" json:"follow_redirects,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// stream is how a response that comes in parts is read; absent: as a whole.
+	Stream        *Stream `protobuf:"bytes,90,opt,name=stream,proto3" json:"stream,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Request) Reset() {
@@ -2406,6 +2461,76 @@ func (x *Request) GetFollowRedirects() int32 {
 	return 0
 }
 
+func (x *Request) GetStream() *Stream {
+	if x != nil {
+		return x.Stream
+	}
+	return nil
+}
+
+// Stream is how a response that comes in parts is read.
+type Stream struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Events StreamEvents           `protobuf:"varint,1,opt,name=events,proto3,enum=loadtest.worker.v1.StreamEvents" json:"events,omitempty"`
+	// until is the data of the last event; empty: any may be the last.
+	Until string `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
+	// stall_nanos is the longest time between two events; 0: any.
+	StallNanos    int64 `protobuf:"varint,3,opt,name=stall_nanos,json=stallNanos,proto3" json:"stall_nanos,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Stream) Reset() {
+	*x = Stream{}
+	mi := &file_worker_v1_session_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Stream) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Stream) ProtoMessage() {}
+
+func (x *Stream) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Stream.ProtoReflect.Descriptor instead.
+func (*Stream) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Stream) GetEvents() StreamEvents {
+	if x != nil {
+		return x.Events
+	}
+	return StreamEvents_STREAM_EVENTS_UNSPECIFIED
+}
+
+func (x *Stream) GetUntil() string {
+	if x != nil {
+		return x.Until
+	}
+	return ""
+}
+
+func (x *Stream) GetStallNanos() int64 {
+	if x != nil {
+		return x.StallNanos
+	}
+	return 0
+}
+
 // FormField is a field of a form; its value is a template.
 type FormField struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2422,7 +2547,7 @@ type FormField struct {
 
 func (x *FormField) Reset() {
 	*x = FormField{}
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2434,7 +2559,7 @@ func (x *FormField) String() string {
 func (*FormField) ProtoMessage() {}
 
 func (x *FormField) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2447,7 +2572,7 @@ func (x *FormField) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormField.ProtoReflect.Descriptor instead.
 func (*FormField) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *FormField) GetName() string {
@@ -2503,7 +2628,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2515,7 +2640,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2528,7 +2653,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Call) GetMethod() string {
@@ -2572,7 +2697,7 @@ type ExpectedValue struct {
 
 func (x *ExpectedValue) Reset() {
 	*x = ExpectedValue{}
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2584,7 +2709,7 @@ func (x *ExpectedValue) String() string {
 func (*ExpectedValue) ProtoMessage() {}
 
 func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2597,7 +2722,7 @@ func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedValue.ProtoReflect.Descriptor instead.
 func (*ExpectedValue) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ExpectedValue) GetPath() string {
@@ -2630,7 +2755,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2642,7 +2767,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2655,7 +2780,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Header) GetName() string {
@@ -2703,7 +2828,7 @@ type Login struct {
 
 func (x *Login) Reset() {
 	*x = Login{}
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2715,7 +2840,7 @@ func (x *Login) String() string {
 func (*Login) ProtoMessage() {}
 
 func (x *Login) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2728,7 +2853,7 @@ func (x *Login) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Login.ProtoReflect.Descriptor instead.
 func (*Login) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Login) GetName() string {
@@ -2788,7 +2913,7 @@ type AWS struct {
 
 func (x *AWS) Reset() {
 	*x = AWS{}
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2800,7 +2925,7 @@ func (x *AWS) String() string {
 func (*AWS) ProtoMessage() {}
 
 func (x *AWS) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2813,7 +2938,7 @@ func (x *AWS) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AWS.ProtoReflect.Descriptor instead.
 func (*AWS) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *AWS) GetAccessKeyIdFile() string {
@@ -2870,7 +2995,7 @@ type OAuth2 struct {
 
 func (x *OAuth2) Reset() {
 	*x = OAuth2{}
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2882,7 +3007,7 @@ func (x *OAuth2) String() string {
 func (*OAuth2) ProtoMessage() {}
 
 func (x *OAuth2) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2895,7 +3020,7 @@ func (x *OAuth2) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OAuth2.ProtoReflect.Descriptor instead.
 func (*OAuth2) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *OAuth2) GetTarget() int32 {
@@ -2961,7 +3086,7 @@ type Data struct {
 
 func (x *Data) Reset() {
 	*x = Data{}
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2973,7 +3098,7 @@ func (x *Data) String() string {
 func (*Data) ProtoMessage() {}
 
 func (x *Data) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2986,7 +3111,7 @@ func (x *Data) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Data.ProtoReflect.Descriptor instead.
 func (*Data) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Data) GetName() string {
@@ -3028,7 +3153,7 @@ type Setup struct {
 
 func (x *Setup) Reset() {
 	*x = Setup{}
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3040,7 +3165,7 @@ func (x *Setup) String() string {
 func (*Setup) ProtoMessage() {}
 
 func (x *Setup) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3053,7 +3178,7 @@ func (x *Setup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setup.ProtoReflect.Descriptor instead.
 func (*Setup) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Setup) GetFill() *Fill {
@@ -3087,7 +3212,7 @@ type Fill struct {
 
 func (x *Fill) Reset() {
 	*x = Fill{}
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3099,7 +3224,7 @@ func (x *Fill) String() string {
 func (*Fill) ProtoMessage() {}
 
 func (x *Fill) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3112,7 +3237,7 @@ func (x *Fill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fill.ProtoReflect.Descriptor instead.
 func (*Fill) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Fill) GetRequest() int32 {
@@ -3155,7 +3280,7 @@ type WarmUp struct {
 
 func (x *WarmUp) Reset() {
 	*x = WarmUp{}
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3167,7 +3292,7 @@ func (x *WarmUp) String() string {
 func (*WarmUp) ProtoMessage() {}
 
 func (x *WarmUp) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3180,7 +3305,7 @@ func (x *WarmUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WarmUp.ProtoReflect.Descriptor instead.
 func (*WarmUp) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *WarmUp) GetRequest() int32 {
@@ -3233,7 +3358,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3245,7 +3370,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3258,7 +3383,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Step) GetIndex() int32 {
@@ -3415,7 +3540,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3427,7 +3552,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3440,7 +3565,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Share) GetFirst() int64 {
@@ -3477,7 +3602,7 @@ type PacedUsers struct {
 
 func (x *PacedUsers) Reset() {
 	*x = PacedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3489,7 +3614,7 @@ func (x *PacedUsers) String() string {
 func (*PacedUsers) ProtoMessage() {}
 
 func (x *PacedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3502,7 +3627,7 @@ func (x *PacedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PacedUsers.ProtoReflect.Descriptor instead.
 func (*PacedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *PacedUsers) GetTotalRateMicros() int64 {
@@ -3532,7 +3657,7 @@ type ClosedUsers struct {
 
 func (x *ClosedUsers) Reset() {
 	*x = ClosedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3544,7 +3669,7 @@ func (x *ClosedUsers) String() string {
 func (*ClosedUsers) ProtoMessage() {}
 
 func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3557,7 +3682,7 @@ func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClosedUsers.ProtoReflect.Descriptor instead.
 func (*ClosedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ClosedUsers) GetDurationNanos() int64 {
@@ -3593,7 +3718,7 @@ type RampedUsers struct {
 
 func (x *RampedUsers) Reset() {
 	*x = RampedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3605,7 +3730,7 @@ func (x *RampedUsers) String() string {
 func (*RampedUsers) ProtoMessage() {}
 
 func (x *RampedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3618,7 +3743,7 @@ func (x *RampedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RampedUsers.ProtoReflect.Descriptor instead.
 func (*RampedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *RampedUsers) GetFrom() int64 {
@@ -3668,7 +3793,7 @@ type Think struct {
 
 func (x *Think) Reset() {
 	*x = Think{}
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3680,7 +3805,7 @@ func (x *Think) String() string {
 func (*Think) ProtoMessage() {}
 
 func (x *Think) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3693,7 +3818,7 @@ func (x *Think) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Think.ProtoReflect.Descriptor instead.
 func (*Think) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Think) GetShortestNanos() int64 {
@@ -3724,7 +3849,7 @@ type Burst struct {
 
 func (x *Burst) Reset() {
 	*x = Burst{}
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3736,7 +3861,7 @@ func (x *Burst) String() string {
 func (*Burst) ProtoMessage() {}
 
 func (x *Burst) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3749,7 +3874,7 @@ func (x *Burst) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Burst.ProtoReflect.Descriptor instead.
 func (*Burst) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Burst) GetRequestsPerUser() int32 {
@@ -3793,7 +3918,7 @@ type Arrivals struct {
 
 func (x *Arrivals) Reset() {
 	*x = Arrivals{}
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3805,7 +3930,7 @@ func (x *Arrivals) String() string {
 func (*Arrivals) ProtoMessage() {}
 
 func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3818,7 +3943,7 @@ func (x *Arrivals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
 func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Arrivals) GetTotalRateMicros() int64 {
@@ -3860,7 +3985,7 @@ type Recorded struct {
 
 func (x *Recorded) Reset() {
 	*x = Recorded{}
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3872,7 +3997,7 @@ func (x *Recorded) String() string {
 func (*Recorded) ProtoMessage() {}
 
 func (x *Recorded) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3885,7 +4010,7 @@ func (x *Recorded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recorded.ProtoReflect.Descriptor instead.
 func (*Recorded) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Recorded) GetDurationNanos() int64 {
@@ -3907,7 +4032,7 @@ type StartStep struct {
 
 func (x *StartStep) Reset() {
 	*x = StartStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3919,7 +4044,7 @@ func (x *StartStep) String() string {
 func (*StartStep) ProtoMessage() {}
 
 func (x *StartStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3932,7 +4057,7 @@ func (x *StartStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartStep.ProtoReflect.Descriptor instead.
 func (*StartStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *StartStep) GetStep() int32 {
@@ -3960,7 +4085,7 @@ type StopStep struct {
 
 func (x *StopStep) Reset() {
 	*x = StopStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3972,7 +4097,7 @@ func (x *StopStep) String() string {
 func (*StopStep) ProtoMessage() {}
 
 func (x *StopStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3985,7 +4110,7 @@ func (x *StopStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopStep.ProtoReflect.Descriptor instead.
 func (*StopStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *StopStep) GetStep() int32 {
@@ -4006,7 +4131,7 @@ type Acknowledge struct {
 
 func (x *Acknowledge) Reset() {
 	*x = Acknowledge{}
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4018,7 +4143,7 @@ func (x *Acknowledge) String() string {
 func (*Acknowledge) ProtoMessage() {}
 
 func (x *Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4031,7 +4156,7 @@ func (x *Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Acknowledge.ProtoReflect.Descriptor instead.
 func (*Acknowledge) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Acknowledge) GetBefore() int32 {
@@ -4054,7 +4179,7 @@ type ReadAudits struct {
 
 func (x *ReadAudits) Reset() {
 	*x = ReadAudits{}
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4066,7 +4191,7 @@ func (x *ReadAudits) String() string {
 func (*ReadAudits) ProtoMessage() {}
 
 func (x *ReadAudits) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4079,7 +4204,7 @@ func (x *ReadAudits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadAudits.ProtoReflect.Descriptor instead.
 func (*ReadAudits) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ReadAudits) GetRound() int32 {
@@ -4101,7 +4226,7 @@ type AuditReadings struct {
 
 func (x *AuditReadings) Reset() {
 	*x = AuditReadings{}
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4113,7 +4238,7 @@ func (x *AuditReadings) String() string {
 func (*AuditReadings) ProtoMessage() {}
 
 func (x *AuditReadings) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4126,7 +4251,7 @@ func (x *AuditReadings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReadings.ProtoReflect.Descriptor instead.
 func (*AuditReadings) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *AuditReadings) GetRound() int32 {
@@ -4159,7 +4284,7 @@ type AuditReading struct {
 
 func (x *AuditReading) Reset() {
 	*x = AuditReading{}
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4171,7 +4296,7 @@ func (x *AuditReading) String() string {
 func (*AuditReading) ProtoMessage() {}
 
 func (x *AuditReading) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4184,7 +4309,7 @@ func (x *AuditReading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReading.ProtoReflect.Descriptor instead.
 func (*AuditReading) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *AuditReading) GetRead() bool {
@@ -4224,7 +4349,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4236,7 +4361,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4249,7 +4374,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
 }
 
 // Snapshot is all that a worker measured in a step so far: it replaces the
@@ -4272,7 +4397,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4284,7 +4409,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4297,7 +4422,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Snapshot) GetStep() int32 {
@@ -4401,7 +4526,7 @@ type StepMeasurement struct {
 
 func (x *StepMeasurement) Reset() {
 	*x = StepMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[49]
+	mi := &file_worker_v1_session_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4413,7 +4538,7 @@ func (x *StepMeasurement) String() string {
 func (*StepMeasurement) ProtoMessage() {}
 
 func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[49]
+	mi := &file_worker_v1_session_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4426,7 +4551,7 @@ func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepMeasurement.ProtoReflect.Descriptor instead.
 func (*StepMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{49}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *StepMeasurement) GetRequests() []*RequestMeasurement {
@@ -4656,7 +4781,7 @@ type ReplayLines struct {
 
 func (x *ReplayLines) Reset() {
 	*x = ReplayLines{}
-	mi := &file_worker_v1_session_proto_msgTypes[50]
+	mi := &file_worker_v1_session_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4668,7 +4793,7 @@ func (x *ReplayLines) String() string {
 func (*ReplayLines) ProtoMessage() {}
 
 func (x *ReplayLines) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[50]
+	mi := &file_worker_v1_session_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4681,7 +4806,7 @@ func (x *ReplayLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplayLines.ProtoReflect.Descriptor instead.
 func (*ReplayLines) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{50}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ReplayLines) GetLines() int64 {
@@ -4750,7 +4875,7 @@ type Timeline struct {
 
 func (x *Timeline) Reset() {
 	*x = Timeline{}
-	mi := &file_worker_v1_session_proto_msgTypes[51]
+	mi := &file_worker_v1_session_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4762,7 +4887,7 @@ func (x *Timeline) String() string {
 func (*Timeline) ProtoMessage() {}
 
 func (x *Timeline) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[51]
+	mi := &file_worker_v1_session_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4775,7 +4900,7 @@ func (x *Timeline) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timeline.ProtoReflect.Descriptor instead.
 func (*Timeline) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{51}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Timeline) GetOutstanding() []byte {
@@ -4830,7 +4955,7 @@ type JourneyMeasurement struct {
 
 func (x *JourneyMeasurement) Reset() {
 	*x = JourneyMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[52]
+	mi := &file_worker_v1_session_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4842,7 +4967,7 @@ func (x *JourneyMeasurement) String() string {
 func (*JourneyMeasurement) ProtoMessage() {}
 
 func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[52]
+	mi := &file_worker_v1_session_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4855,7 +4980,7 @@ func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JourneyMeasurement.ProtoReflect.Descriptor instead.
 func (*JourneyMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{52}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *JourneyMeasurement) GetStarted() int64 {
@@ -4963,7 +5088,7 @@ type Series struct {
 
 func (x *Series) Reset() {
 	*x = Series{}
-	mi := &file_worker_v1_session_proto_msgTypes[53]
+	mi := &file_worker_v1_session_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4975,7 +5100,7 @@ func (x *Series) String() string {
 func (*Series) ProtoMessage() {}
 
 func (x *Series) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[53]
+	mi := &file_worker_v1_session_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4988,7 +5113,7 @@ func (x *Series) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Series.ProtoReflect.Descriptor instead.
 func (*Series) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{53}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Series) GetPoints() [][]byte {
@@ -5035,7 +5160,7 @@ type GeneratorHealth struct {
 
 func (x *GeneratorHealth) Reset() {
 	*x = GeneratorHealth{}
-	mi := &file_worker_v1_session_proto_msgTypes[54]
+	mi := &file_worker_v1_session_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5047,7 +5172,7 @@ func (x *GeneratorHealth) String() string {
 func (*GeneratorHealth) ProtoMessage() {}
 
 func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[54]
+	mi := &file_worker_v1_session_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5060,7 +5185,7 @@ func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GeneratorHealth.ProtoReflect.Descriptor instead.
 func (*GeneratorHealth) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{54}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *GeneratorHealth) GetCpuThrottledNanos() int64 {
@@ -5162,14 +5287,16 @@ type RequestMeasurement struct {
 	// redirects is how many redirects were followed.
 	Redirects int64 `protobuf:"varint,80,opt,name=redirects,proto3" json:"redirects,omitempty"`
 	// errors are one message for each failing outcome: of a final measurement only.
-	Errors        []*ErrorSample `protobuf:"bytes,66,rep,name=errors,proto3" json:"errors,omitempty"`
+	Errors []*ErrorSample `protobuf:"bytes,66,rep,name=errors,proto3" json:"errors,omitempty"`
+	// streams are the events of the responses; absent: they do not come in parts.
+	Streams       *Streams `protobuf:"bytes,90,opt,name=streams,proto3" json:"streams,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RequestMeasurement) Reset() {
 	*x = RequestMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[55]
+	mi := &file_worker_v1_session_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5181,7 +5308,7 @@ func (x *RequestMeasurement) String() string {
 func (*RequestMeasurement) ProtoMessage() {}
 
 func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[55]
+	mi := &file_worker_v1_session_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5194,7 +5321,7 @@ func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestMeasurement.ProtoReflect.Descriptor instead.
 func (*RequestMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{55}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *RequestMeasurement) GetSent() int64 {
@@ -5365,6 +5492,85 @@ func (x *RequestMeasurement) GetErrors() []*ErrorSample {
 	return nil
 }
 
+func (x *RequestMeasurement) GetStreams() *Streams {
+	if x != nil {
+		return x.Streams
+	}
+	return nil
+}
+
+// Streams are the events of responses that come in parts.
+type Streams struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Events int64                  `protobuf:"varint,1,opt,name=events,proto3" json:"events,omitempty"`
+	// in_window is how many of events came within the window.
+	InWindow int64 `protobuf:"varint,2,opt,name=in_window,json=inWindow,proto3" json:"in_window,omitempty"`
+	// times are those of package measure, by number: as the worker read the events, and ideal as a
+	// perfect generator would have; an empty one in the place of one that is the same.
+	Times         []*Histogram `protobuf:"bytes,3,rep,name=times,proto3" json:"times,omitempty"`
+	Ideal         []*Histogram `protobuf:"bytes,4,rep,name=ideal,proto3" json:"ideal,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Streams) Reset() {
+	*x = Streams{}
+	mi := &file_worker_v1_session_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Streams) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Streams) ProtoMessage() {}
+
+func (x *Streams) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Streams.ProtoReflect.Descriptor instead.
+func (*Streams) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{57}
+}
+
+func (x *Streams) GetEvents() int64 {
+	if x != nil {
+		return x.Events
+	}
+	return 0
+}
+
+func (x *Streams) GetInWindow() int64 {
+	if x != nil {
+		return x.InWindow
+	}
+	return 0
+}
+
+func (x *Streams) GetTimes() []*Histogram {
+	if x != nil {
+		return x.Times
+	}
+	return nil
+}
+
+func (x *Streams) GetIdeal() []*Histogram {
+	if x != nil {
+		return x.Ideal
+	}
+	return nil
+}
+
 // Traces are requests of which the target may have recorded a trace: the slowest, and some
 // of the failures of each outcome. The lists go with the ids.
 type Traces struct {
@@ -5387,7 +5593,7 @@ type Traces struct {
 
 func (x *Traces) Reset() {
 	*x = Traces{}
-	mi := &file_worker_v1_session_proto_msgTypes[56]
+	mi := &file_worker_v1_session_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5399,7 +5605,7 @@ func (x *Traces) String() string {
 func (*Traces) ProtoMessage() {}
 
 func (x *Traces) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[56]
+	mi := &file_worker_v1_session_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5412,7 +5618,7 @@ func (x *Traces) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Traces.ProtoReflect.Descriptor instead.
 func (*Traces) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{56}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Traces) GetIds() []byte {
@@ -5473,7 +5679,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[57]
+	mi := &file_worker_v1_session_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5485,7 +5691,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[57]
+	mi := &file_worker_v1_session_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5498,7 +5704,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{57}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Histogram) GetCounts() []byte {
@@ -5542,7 +5748,7 @@ type Clients struct {
 
 func (x *Clients) Reset() {
 	*x = Clients{}
-	mi := &file_worker_v1_session_proto_msgTypes[58]
+	mi := &file_worker_v1_session_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5554,7 +5760,7 @@ func (x *Clients) String() string {
 func (*Clients) ProtoMessage() {}
 
 func (x *Clients) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[58]
+	mi := &file_worker_v1_session_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5567,7 +5773,7 @@ func (x *Clients) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clients.ProtoReflect.Descriptor instead.
 func (*Clients) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{58}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Clients) GetNames() []string {
@@ -5650,7 +5856,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[59]
+	mi := &file_worker_v1_session_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5662,7 +5868,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[59]
+	mi := &file_worker_v1_session_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5675,7 +5881,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{59}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -5853,7 +6059,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\vserver_name\x18\x04 \x01(\tR\n" +
 	"serverName\x120\n" +
 	"\x14insecure_skip_verify\x18\x05 \x01(\bR\x12insecureSkipVerify\x12\x16\n" +
-	"\x06resume\x18\x06 \x01(\bR\x06resume\"\xf1\x05\n" +
+	"\x06resume\x18\x06 \x01(\bR\x06resume\"\xa5\x06\n" +
 	"\aRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -5877,7 +6083,13 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\rtimeout_nanos\x18= \x01(\x03R\ftimeoutNanos\x12\x16\n" +
 	"\x06target\x18F \x01(\x05R\x06target\x121\n" +
 	"\x04form\x18P \x03(\v2\x1d.loadtest.worker.v1.FormFieldR\x04form\x12)\n" +
-	"\x10follow_redirects\x18Q \x01(\x05R\x0ffollowRedirectsJ\x04\b\f\x10\r\"\x91\x01\n" +
+	"\x10follow_redirects\x18Q \x01(\x05R\x0ffollowRedirects\x122\n" +
+	"\x06stream\x18Z \x01(\v2\x1a.loadtest.worker.v1.StreamR\x06streamJ\x04\b\f\x10\r\"y\n" +
+	"\x06Stream\x128\n" +
+	"\x06events\x18\x01 \x01(\x0e2 .loadtest.worker.v1.StreamEventsR\x06events\x12\x14\n" +
+	"\x05until\x18\x02 \x01(\tR\x05until\x12\x1f\n" +
+	"\vstall_nanos\x18\x03 \x01(\x03R\n" +
+	"stallNanos\"\x91\x01\n" +
 	"\tFormField\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x1a\n" +
@@ -6088,7 +6300,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x15descriptors_exhausted\x18\x04 \x01(\x03R\x14descriptorsExhausted\x12'\n" +
 	"\x0fports_exhausted\x18\x05 \x01(\x03R\x0eportsExhausted\x12/\n" +
 	"\x14run_queue_wait_nanos\x18\x06 \x01(\x03R\x11runQueueWaitNanos\x12#\n" +
-	"\rstalled_nanos\x18\a \x01(\x03R\fstalledNanos\"\xcb\b\n" +
+	"\rstalled_nanos\x18\a \x01(\x03R\fstalledNanos\"\x82\t\n" +
 	"\x12RequestMeasurement\x12\x12\n" +
 	"\x04sent\x18\x01 \x01(\x03R\x04sent\x12\x1a\n" +
 	"\bexpected\x18\x02 \x01(\x03R\bexpected\x12\x12\n" +
@@ -6114,10 +6326,16 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\tundecided\x18@ \x01(\x03R\tundecided\x12\x18\n" +
 	"\aexcused\x18A \x01(\x03R\aexcused\x12\x1c\n" +
 	"\tredirects\x18P \x01(\x03R\tredirects\x127\n" +
-	"\x06errors\x18B \x03(\v2\x1f.loadtest.worker.v1.ErrorSampleR\x06errors\x1a>\n" +
+	"\x06errors\x18B \x03(\v2\x1f.loadtest.worker.v1.ErrorSampleR\x06errors\x125\n" +
+	"\astreams\x18Z \x01(\v2\x1b.loadtest.worker.v1.StreamsR\astreams\x1a>\n" +
 	"\x10StatusCodesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\x05R\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xc1\x01\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xa8\x01\n" +
+	"\aStreams\x12\x16\n" +
+	"\x06events\x18\x01 \x01(\x03R\x06events\x12\x1b\n" +
+	"\tin_window\x18\x02 \x01(\x03R\binWindow\x123\n" +
+	"\x05times\x18\x03 \x03(\v2\x1d.loadtest.worker.v1.HistogramR\x05times\x123\n" +
+	"\x05ideal\x18\x04 \x03(\v2\x1d.loadtest.worker.v1.HistogramR\x05ideal\"\xc1\x01\n" +
 	"\x06Traces\x12\x10\n" +
 	"\x03ids\x18\x01 \x01(\fR\x03ids\x12\x1a\n" +
 	"\boutcomes\x18\x02 \x03(\x05R\boutcomes\x12\x1a\n" +
@@ -6149,7 +6367,12 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bProtocol\x12\x18\n" +
 	"\x14PROTOCOL_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0ePROTOCOL_HTTP1\x10\x01\x12\x12\n" +
-	"\x0ePROTOCOL_HTTP2\x10\x02*a\n" +
+	"\x0ePROTOCOL_HTTP2\x10\x02*w\n" +
+	"\fStreamEvents\x12\x1d\n" +
+	"\x19STREAM_EVENTS_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11STREAM_EVENTS_SSE\x10\x01\x12\x17\n" +
+	"\x13STREAM_EVENTS_LINES\x10\x02\x12\x18\n" +
+	"\x14STREAM_EVENTS_CHUNKS\x10\x03*a\n" +
 	"\rTargetsFormat\x12\x1e\n" +
 	"\x1aTARGETS_FORMAT_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13TARGETS_FORMAT_HTTP\x10\x01\x12\x17\n" +
@@ -6180,180 +6403,188 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 	return file_worker_v1_session_proto_rawDescData
 }
 
-var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
+var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Driver)(0),                // 0: loadtest.worker.v1.Driver
 	(Protocol)(0),              // 1: loadtest.worker.v1.Protocol
-	(TargetsFormat)(0),         // 2: loadtest.worker.v1.TargetsFormat
-	(DataFormat)(0),            // 3: loadtest.worker.v1.DataFormat
-	(DataChoice)(0),            // 4: loadtest.worker.v1.DataChoice
-	(*SessionRequest)(nil),     // 5: loadtest.worker.v1.SessionRequest
-	(*SessionResponse)(nil),    // 6: loadtest.worker.v1.SessionResponse
-	(*Hello)(nil),              // 7: loadtest.worker.v1.Hello
-	(*ClockProbe)(nil),         // 8: loadtest.worker.v1.ClockProbe
-	(*ClockReply)(nil),         // 9: loadtest.worker.v1.ClockReply
-	(*Readiness)(nil),          // 10: loadtest.worker.v1.Readiness
-	(*Assignment)(nil),         // 11: loadtest.worker.v1.Assignment
-	(*Replay)(nil),             // 12: loadtest.worker.v1.Replay
-	(*Route)(nil),              // 13: loadtest.worker.v1.Route
-	(*Control)(nil),            // 14: loadtest.worker.v1.Control
-	(*Journey)(nil),            // 15: loadtest.worker.v1.Journey
-	(*JourneyStep)(nil),        // 16: loadtest.worker.v1.JourneyStep
-	(*Capture)(nil),            // 17: loadtest.worker.v1.Capture
-	(*AddSteps)(nil),           // 18: loadtest.worker.v1.AddSteps
-	(*Redirect)(nil),           // 19: loadtest.worker.v1.Redirect
-	(*Destinations)(nil),       // 20: loadtest.worker.v1.Destinations
-	(*Destination)(nil),        // 21: loadtest.worker.v1.Destination
-	(*Audit)(nil),              // 22: loadtest.worker.v1.Audit
-	(*Target)(nil),             // 23: loadtest.worker.v1.Target
-	(*TLS)(nil),                // 24: loadtest.worker.v1.TLS
-	(*Request)(nil),            // 25: loadtest.worker.v1.Request
-	(*FormField)(nil),          // 26: loadtest.worker.v1.FormField
-	(*Call)(nil),               // 27: loadtest.worker.v1.Call
-	(*ExpectedValue)(nil),      // 28: loadtest.worker.v1.ExpectedValue
-	(*Header)(nil),             // 29: loadtest.worker.v1.Header
-	(*Login)(nil),              // 30: loadtest.worker.v1.Login
-	(*AWS)(nil),                // 31: loadtest.worker.v1.AWS
-	(*OAuth2)(nil),             // 32: loadtest.worker.v1.OAuth2
-	(*Data)(nil),               // 33: loadtest.worker.v1.Data
-	(*Setup)(nil),              // 34: loadtest.worker.v1.Setup
-	(*Fill)(nil),               // 35: loadtest.worker.v1.Fill
-	(*WarmUp)(nil),             // 36: loadtest.worker.v1.WarmUp
-	(*Step)(nil),               // 37: loadtest.worker.v1.Step
-	(*Share)(nil),              // 38: loadtest.worker.v1.Share
-	(*PacedUsers)(nil),         // 39: loadtest.worker.v1.PacedUsers
-	(*ClosedUsers)(nil),        // 40: loadtest.worker.v1.ClosedUsers
-	(*RampedUsers)(nil),        // 41: loadtest.worker.v1.RampedUsers
-	(*Think)(nil),              // 42: loadtest.worker.v1.Think
-	(*Burst)(nil),              // 43: loadtest.worker.v1.Burst
-	(*Arrivals)(nil),           // 44: loadtest.worker.v1.Arrivals
-	(*Recorded)(nil),           // 45: loadtest.worker.v1.Recorded
-	(*StartStep)(nil),          // 46: loadtest.worker.v1.StartStep
-	(*StopStep)(nil),           // 47: loadtest.worker.v1.StopStep
-	(*Acknowledge)(nil),        // 48: loadtest.worker.v1.Acknowledge
-	(*ReadAudits)(nil),         // 49: loadtest.worker.v1.ReadAudits
-	(*AuditReadings)(nil),      // 50: loadtest.worker.v1.AuditReadings
-	(*AuditReading)(nil),       // 51: loadtest.worker.v1.AuditReading
-	(*Finish)(nil),             // 52: loadtest.worker.v1.Finish
-	(*Snapshot)(nil),           // 53: loadtest.worker.v1.Snapshot
-	(*StepMeasurement)(nil),    // 54: loadtest.worker.v1.StepMeasurement
-	(*ReplayLines)(nil),        // 55: loadtest.worker.v1.ReplayLines
-	(*Timeline)(nil),           // 56: loadtest.worker.v1.Timeline
-	(*JourneyMeasurement)(nil), // 57: loadtest.worker.v1.JourneyMeasurement
-	(*Series)(nil),             // 58: loadtest.worker.v1.Series
-	(*GeneratorHealth)(nil),    // 59: loadtest.worker.v1.GeneratorHealth
-	(*RequestMeasurement)(nil), // 60: loadtest.worker.v1.RequestMeasurement
-	(*Traces)(nil),             // 61: loadtest.worker.v1.Traces
-	(*Histogram)(nil),          // 62: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 63: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 64: loadtest.worker.v1.ErrorSample
-	nil,                        // 65: loadtest.worker.v1.JourneyStep.CaptureEntry
-	nil,                        // 66: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 67: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(StreamEvents)(0),          // 2: loadtest.worker.v1.StreamEvents
+	(TargetsFormat)(0),         // 3: loadtest.worker.v1.TargetsFormat
+	(DataFormat)(0),            // 4: loadtest.worker.v1.DataFormat
+	(DataChoice)(0),            // 5: loadtest.worker.v1.DataChoice
+	(*SessionRequest)(nil),     // 6: loadtest.worker.v1.SessionRequest
+	(*SessionResponse)(nil),    // 7: loadtest.worker.v1.SessionResponse
+	(*Hello)(nil),              // 8: loadtest.worker.v1.Hello
+	(*ClockProbe)(nil),         // 9: loadtest.worker.v1.ClockProbe
+	(*ClockReply)(nil),         // 10: loadtest.worker.v1.ClockReply
+	(*Readiness)(nil),          // 11: loadtest.worker.v1.Readiness
+	(*Assignment)(nil),         // 12: loadtest.worker.v1.Assignment
+	(*Replay)(nil),             // 13: loadtest.worker.v1.Replay
+	(*Route)(nil),              // 14: loadtest.worker.v1.Route
+	(*Control)(nil),            // 15: loadtest.worker.v1.Control
+	(*Journey)(nil),            // 16: loadtest.worker.v1.Journey
+	(*JourneyStep)(nil),        // 17: loadtest.worker.v1.JourneyStep
+	(*Capture)(nil),            // 18: loadtest.worker.v1.Capture
+	(*AddSteps)(nil),           // 19: loadtest.worker.v1.AddSteps
+	(*Redirect)(nil),           // 20: loadtest.worker.v1.Redirect
+	(*Destinations)(nil),       // 21: loadtest.worker.v1.Destinations
+	(*Destination)(nil),        // 22: loadtest.worker.v1.Destination
+	(*Audit)(nil),              // 23: loadtest.worker.v1.Audit
+	(*Target)(nil),             // 24: loadtest.worker.v1.Target
+	(*TLS)(nil),                // 25: loadtest.worker.v1.TLS
+	(*Request)(nil),            // 26: loadtest.worker.v1.Request
+	(*Stream)(nil),             // 27: loadtest.worker.v1.Stream
+	(*FormField)(nil),          // 28: loadtest.worker.v1.FormField
+	(*Call)(nil),               // 29: loadtest.worker.v1.Call
+	(*ExpectedValue)(nil),      // 30: loadtest.worker.v1.ExpectedValue
+	(*Header)(nil),             // 31: loadtest.worker.v1.Header
+	(*Login)(nil),              // 32: loadtest.worker.v1.Login
+	(*AWS)(nil),                // 33: loadtest.worker.v1.AWS
+	(*OAuth2)(nil),             // 34: loadtest.worker.v1.OAuth2
+	(*Data)(nil),               // 35: loadtest.worker.v1.Data
+	(*Setup)(nil),              // 36: loadtest.worker.v1.Setup
+	(*Fill)(nil),               // 37: loadtest.worker.v1.Fill
+	(*WarmUp)(nil),             // 38: loadtest.worker.v1.WarmUp
+	(*Step)(nil),               // 39: loadtest.worker.v1.Step
+	(*Share)(nil),              // 40: loadtest.worker.v1.Share
+	(*PacedUsers)(nil),         // 41: loadtest.worker.v1.PacedUsers
+	(*ClosedUsers)(nil),        // 42: loadtest.worker.v1.ClosedUsers
+	(*RampedUsers)(nil),        // 43: loadtest.worker.v1.RampedUsers
+	(*Think)(nil),              // 44: loadtest.worker.v1.Think
+	(*Burst)(nil),              // 45: loadtest.worker.v1.Burst
+	(*Arrivals)(nil),           // 46: loadtest.worker.v1.Arrivals
+	(*Recorded)(nil),           // 47: loadtest.worker.v1.Recorded
+	(*StartStep)(nil),          // 48: loadtest.worker.v1.StartStep
+	(*StopStep)(nil),           // 49: loadtest.worker.v1.StopStep
+	(*Acknowledge)(nil),        // 50: loadtest.worker.v1.Acknowledge
+	(*ReadAudits)(nil),         // 51: loadtest.worker.v1.ReadAudits
+	(*AuditReadings)(nil),      // 52: loadtest.worker.v1.AuditReadings
+	(*AuditReading)(nil),       // 53: loadtest.worker.v1.AuditReading
+	(*Finish)(nil),             // 54: loadtest.worker.v1.Finish
+	(*Snapshot)(nil),           // 55: loadtest.worker.v1.Snapshot
+	(*StepMeasurement)(nil),    // 56: loadtest.worker.v1.StepMeasurement
+	(*ReplayLines)(nil),        // 57: loadtest.worker.v1.ReplayLines
+	(*Timeline)(nil),           // 58: loadtest.worker.v1.Timeline
+	(*JourneyMeasurement)(nil), // 59: loadtest.worker.v1.JourneyMeasurement
+	(*Series)(nil),             // 60: loadtest.worker.v1.Series
+	(*GeneratorHealth)(nil),    // 61: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 62: loadtest.worker.v1.RequestMeasurement
+	(*Streams)(nil),            // 63: loadtest.worker.v1.Streams
+	(*Traces)(nil),             // 64: loadtest.worker.v1.Traces
+	(*Histogram)(nil),          // 65: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 66: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 67: loadtest.worker.v1.ErrorSample
+	nil,                        // 68: loadtest.worker.v1.JourneyStep.CaptureEntry
+	nil,                        // 69: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 70: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
-	7,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
-	8,  // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
-	10, // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
-	53, // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
-	50, // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
-	9,  // 5: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
-	11, // 6: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
-	46, // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
-	47, // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
-	48, // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
-	52, // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
-	49, // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
-	18, // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
-	19, // 13: loadtest.worker.v1.SessionResponse.redirect:type_name -> loadtest.worker.v1.Redirect
-	23, // 14: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
-	25, // 15: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
-	37, // 16: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
-	33, // 17: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
-	34, // 18: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
-	25, // 19: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
-	22, // 20: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
-	37, // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
-	0,  // 22: loadtest.worker.v1.Assignment.driver:type_name -> loadtest.worker.v1.Driver
-	23, // 23: loadtest.worker.v1.Assignment.other_targets:type_name -> loadtest.worker.v1.Target
-	30, // 24: loadtest.worker.v1.Assignment.logins:type_name -> loadtest.worker.v1.Login
-	14, // 25: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
-	15, // 26: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
-	12, // 27: loadtest.worker.v1.Assignment.replay:type_name -> loadtest.worker.v1.Replay
-	13, // 28: loadtest.worker.v1.Replay.routes:type_name -> loadtest.worker.v1.Route
-	23, // 29: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
-	25, // 30: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
-	25, // 31: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
-	16, // 32: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
-	65, // 33: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
-	42, // 34: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
-	17, // 35: loadtest.worker.v1.JourneyStep.captures:type_name -> loadtest.worker.v1.Capture
-	37, // 36: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
-	20, // 37: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
-	20, // 38: loadtest.worker.v1.Redirect.control:type_name -> loadtest.worker.v1.Destinations
-	20, // 39: loadtest.worker.v1.Redirect.other_targets:type_name -> loadtest.worker.v1.Destinations
-	21, // 40: loadtest.worker.v1.Destinations.allowed:type_name -> loadtest.worker.v1.Destination
-	25, // 41: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
-	1,  // 42: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
-	24, // 43: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
-	29, // 44: loadtest.worker.v1.Target.reflection_headers:type_name -> loadtest.worker.v1.Header
-	20, // 45: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
-	29, // 46: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	28, // 47: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
-	2,  // 48: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
-	27, // 49: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
-	26, // 50: loadtest.worker.v1.Request.form:type_name -> loadtest.worker.v1.FormField
-	32, // 51: loadtest.worker.v1.Login.oauth2:type_name -> loadtest.worker.v1.OAuth2
-	31, // 52: loadtest.worker.v1.Login.aws:type_name -> loadtest.worker.v1.AWS
-	3,  // 53: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
-	4,  // 54: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	35, // 55: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
-	36, // 56: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	38, // 57: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	66, // 58: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
-	4,  // 59: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
-	38, // 60: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	39, // 61: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	40, // 62: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	43, // 63: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	44, // 64: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	41, // 65: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
-	45, // 66: loadtest.worker.v1.Step.recorded:type_name -> loadtest.worker.v1.Recorded
-	42, // 67: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
-	42, // 68: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
-	42, // 69: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
-	51, // 70: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
-	54, // 71: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	60, // 72: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	62, // 73: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	59, // 74: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	62, // 75: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	63, // 76: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	62, // 77: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
-	58, // 78: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	57, // 79: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
-	56, // 80: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
-	55, // 81: loadtest.worker.v1.StepMeasurement.replay:type_name -> loadtest.worker.v1.ReplayLines
-	62, // 82: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
-	62, // 83: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
-	62, // 84: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	62, // 85: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	62, // 86: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	67, // 87: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	62, // 88: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	62, // 89: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	61, // 90: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
-	62, // 91: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	62, // 92: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
-	64, // 93: loadtest.worker.v1.RequestMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	5,  // 94: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	6,  // 95: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	95, // [95:96] is the sub-list for method output_type
-	94, // [94:95] is the sub-list for method input_type
-	94, // [94:94] is the sub-list for extension type_name
-	94, // [94:94] is the sub-list for extension extendee
-	0,  // [0:94] is the sub-list for field type_name
+	8,   // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
+	9,   // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
+	11,  // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
+	55,  // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
+	52,  // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
+	10,  // 5: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
+	12,  // 6: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
+	48,  // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
+	49,  // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
+	50,  // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
+	54,  // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
+	51,  // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
+	19,  // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
+	20,  // 13: loadtest.worker.v1.SessionResponse.redirect:type_name -> loadtest.worker.v1.Redirect
+	24,  // 14: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
+	26,  // 15: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
+	39,  // 16: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
+	35,  // 17: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
+	36,  // 18: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
+	26,  // 19: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
+	23,  // 20: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
+	39,  // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
+	0,   // 22: loadtest.worker.v1.Assignment.driver:type_name -> loadtest.worker.v1.Driver
+	24,  // 23: loadtest.worker.v1.Assignment.other_targets:type_name -> loadtest.worker.v1.Target
+	32,  // 24: loadtest.worker.v1.Assignment.logins:type_name -> loadtest.worker.v1.Login
+	15,  // 25: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
+	16,  // 26: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
+	13,  // 27: loadtest.worker.v1.Assignment.replay:type_name -> loadtest.worker.v1.Replay
+	14,  // 28: loadtest.worker.v1.Replay.routes:type_name -> loadtest.worker.v1.Route
+	24,  // 29: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
+	26,  // 30: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
+	26,  // 31: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
+	17,  // 32: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
+	68,  // 33: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
+	44,  // 34: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
+	18,  // 35: loadtest.worker.v1.JourneyStep.captures:type_name -> loadtest.worker.v1.Capture
+	39,  // 36: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
+	21,  // 37: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
+	21,  // 38: loadtest.worker.v1.Redirect.control:type_name -> loadtest.worker.v1.Destinations
+	21,  // 39: loadtest.worker.v1.Redirect.other_targets:type_name -> loadtest.worker.v1.Destinations
+	22,  // 40: loadtest.worker.v1.Destinations.allowed:type_name -> loadtest.worker.v1.Destination
+	26,  // 41: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
+	1,   // 42: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
+	25,  // 43: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
+	31,  // 44: loadtest.worker.v1.Target.reflection_headers:type_name -> loadtest.worker.v1.Header
+	21,  // 45: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
+	31,  // 46: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	30,  // 47: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	3,   // 48: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
+	29,  // 49: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
+	28,  // 50: loadtest.worker.v1.Request.form:type_name -> loadtest.worker.v1.FormField
+	27,  // 51: loadtest.worker.v1.Request.stream:type_name -> loadtest.worker.v1.Stream
+	2,   // 52: loadtest.worker.v1.Stream.events:type_name -> loadtest.worker.v1.StreamEvents
+	34,  // 53: loadtest.worker.v1.Login.oauth2:type_name -> loadtest.worker.v1.OAuth2
+	33,  // 54: loadtest.worker.v1.Login.aws:type_name -> loadtest.worker.v1.AWS
+	4,   // 55: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	5,   // 56: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	37,  // 57: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
+	38,  // 58: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	40,  // 59: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
+	69,  // 60: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	5,   // 61: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
+	40,  // 62: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	41,  // 63: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	42,  // 64: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	45,  // 65: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	46,  // 66: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	43,  // 67: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
+	47,  // 68: loadtest.worker.v1.Step.recorded:type_name -> loadtest.worker.v1.Recorded
+	44,  // 69: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
+	44,  // 70: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
+	44,  // 71: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
+	53,  // 72: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
+	56,  // 73: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	62,  // 74: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	65,  // 75: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	61,  // 76: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	65,  // 77: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	66,  // 78: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	65,  // 79: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
+	60,  // 80: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	59,  // 81: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
+	58,  // 82: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
+	57,  // 83: loadtest.worker.v1.StepMeasurement.replay:type_name -> loadtest.worker.v1.ReplayLines
+	65,  // 84: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	65,  // 85: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	65,  // 86: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	65,  // 87: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	65,  // 88: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	70,  // 89: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	65,  // 90: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	65,  // 91: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	64,  // 92: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
+	65,  // 93: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	65,  // 94: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
+	67,  // 95: loadtest.worker.v1.RequestMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	63,  // 96: loadtest.worker.v1.RequestMeasurement.streams:type_name -> loadtest.worker.v1.Streams
+	65,  // 97: loadtest.worker.v1.Streams.times:type_name -> loadtest.worker.v1.Histogram
+	65,  // 98: loadtest.worker.v1.Streams.ideal:type_name -> loadtest.worker.v1.Histogram
+	6,   // 99: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	7,   // 100: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	100, // [100:101] is the sub-list for method output_type
+	99,  // [99:100] is the sub-list for method input_type
+	99,  // [99:99] is the sub-list for extension type_name
+	99,  // [99:99] is the sub-list for extension extendee
+	0,   // [0:99] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -6379,7 +6610,7 @@ func file_worker_v1_session_proto_init() {
 		(*SessionResponse_AddSteps)(nil),
 		(*SessionResponse_Redirect)(nil),
 	}
-	file_worker_v1_session_proto_msgTypes[32].OneofWrappers = []any{
+	file_worker_v1_session_proto_msgTypes[33].OneofWrappers = []any{
 		(*Step_PacedUsers)(nil),
 		(*Step_ClosedUsers)(nil),
 		(*Step_Burst)(nil),
@@ -6392,8 +6623,8 @@ func file_worker_v1_session_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
-			NumEnums:      5,
-			NumMessages:   63,
+			NumEnums:      6,
+			NumMessages:   65,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
