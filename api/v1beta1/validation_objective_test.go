@@ -47,7 +47,7 @@ var objectiveValidations = []validation{
 		want:    []string{"spec.thresholds[0].of: Forbidden: of must not be set with a metric that is not a latency"}},
 	{name: "time", valid: "{thresholds: [{metric: p99, time: ServiceTime, max: 1s}, {metric: p50, time: ResponseTime, of: Expected, max: 1s}]}",
 		invalid: "{thresholds: [{metric: p99, time: WaitTime, max: 1s}]}",
-		want:    []string{`spec.thresholds[0].time: Unsupported value: "WaitTime": supported values: "ResponseTime", "ServiceTime"`}},
+		want:    []string{`spec.thresholds[0].time: Unsupported value: "WaitTime": supported values: "ResponseTime", "ServiceTime", "FirstEvent", "BetweenEvents", "LongestGap", "MeanGap"`}},
 	{name: "time of what is no latency", valid: "{thresholds: [{metric: longest, time: ServiceTime, max: 1s}]}",
 		invalid: "{thresholds: [{metric: onTimeRate, within: 1s, time: ServiceTime, min: 99%}]}",
 		want:    []string{"spec.thresholds[0].time: Forbidden: time must not be set with a metric that is not a latency"}},
