@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -13,14 +14,11 @@ func streams(r *measure.Request, window time.Duration) *v1beta1.StreamsResult {
 	if s == nil {
 		return nil
 	}
-	return &v1beta1.StreamsResult{
-		Events:          s.Events,
-		EventsPerSecond: perSecond(v1beta1.MetricEventsPerSecond, r, 0, window),
-		FirstEvent:      eventTimes(s.Times[measure.FirstEvent]),
-		BetweenEvents:   eventTimes(s.Times[measure.BetweenEvents]),
-		LongestGap:      eventTimes(s.Times[measure.LongestGap]),
-		MeanGap:         eventTimes(s.Times[measure.MeanGap]),
+	result := &v1beta1.StreamsResult{Events: s.Events, EventsPerSecond: perSecond(v1beta1.MetricEventsPerSecond, r, 0, window)}
+	for _, t := range metric.StreamTimes() {
+		*t.Field(result) = eventTimes(s.Times[t.Measured])
 	}
+	return result
 }
 
 // eventTimes are nil without a time.
