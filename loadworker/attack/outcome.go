@@ -113,6 +113,9 @@ func (x *Execution) judge(h *hit, r *transport.Response, err error, now time.Dur
 		if errors.Is(err, failure.ErrCancelled) && res.received-h.sent >= x.timeout(h) {
 			res.outcome = measure.Timeout // the server, too, has noticed the deadline that a call has
 		}
+		if res.outcome == measure.Reset && r.Streamed.Events > 0 {
+			res.outcome = measure.BrokenOff
+		}
 		x.judgeWait(h, &res)
 		x.sample(h, res.outcome, func() string { return x.message(err) })
 		return res
@@ -133,8 +136,12 @@ func (x *Execution) judge(h *hit, r *transport.Response, err error, now time.Dur
 		})
 		return res
 	}
-	if wrong := x.checkBody(h, r); wrong != nil {
-		res.expected, res.outcome = false, measure.BadResponse
+	wrong, as := x.checkStream(h, r), measure.EndedEarly
+	if wrong == nil {
+		wrong, as = x.checkBody(h, r), measure.BadResponse
+	}
+	if wrong != nil {
+		res.expected, res.outcome = false, as
 		x.sample(h, res.outcome, func() string { return fmt.Sprintf("request %q: %s", x.source.Name(h.request), x.message(wrong)) })
 	}
 	return res

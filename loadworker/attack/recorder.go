@@ -19,11 +19,13 @@ const (
 
 // Memory is the memory for counting a mix of so many requests and journeys: the cells,
 // their sum, the times of failures, the journeys and a copy, the series, and as much again for the last step, whose
-// recorder is garbage that may not have been collected when the next one's is full.
-func Memory(requests, journeys int) int64 {
+// recorder is garbage that may not have been collected when the next one's is full. So many of the requests
+// are streams, whose times are in each cell and in the sum.
+func Memory(requests, journeys, streams int) int64 {
 	n := shards(requests)
 	cells := int64(n) * int64(requests)
-	return 2 * ((8*cells+7*int64(requests)+6*int64(journeys)+2)*histogramMemory + seriesMemory(n))
+	events := 2 * int64(measure.NumStreamTimes) * int64(streams) * int64(2*n+2)
+	return 2 * ((8*cells+7*int64(requests)+6*int64(journeys)+events+2)*histogramMemory + seriesMemory(n))
 }
 
 // shards is the number of them, one for each processor while they are not too

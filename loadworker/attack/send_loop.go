@@ -67,6 +67,7 @@ type connSlot struct {
 	hit    hit
 	noted  *noted          // of its request, for a log; nil: there is none
 	line   *replay.Request // that it is, of a log; nil: it is of the mix
+	events *eventTimes     // of the stream that answers it; nil: no stream does
 }
 
 const (
@@ -165,6 +166,7 @@ func (s *scheduler) begin(c *connSlot, b *source.Buffer) bool {
 		c.hit.trace(sampler, b)
 	}
 	b.Request.Budget = x.runner.config.Bodies
+	c.watch(x, b)
 	c.hit.sent = x.elapsed()
 	c.hit.idealSent = min(c.hit.idealSent, c.hit.sent)
 	if !x.maySend(c.hit.due, c.hit.sent) {
@@ -194,7 +196,13 @@ func (s *scheduler) end(c *connSlot, r transport.Response, err error) result {
 	if err == nil && x.missed(&c.hit, &r, now) {
 		err = errMissed
 	}
+	if r.Streamed.Left && err == nil {
+		now = c.events.read // what came after the last event was waited for in vain
+	}
 	res := x.judge(&c.hit, &r, err, now)
+	if c.events != nil {
+		c.events.ended(&c.hit, res)
+	}
 	x.rec.noteEnd(c.shard, &c.hit, res, x.windowEnd())
 	if c.hit.counts() {
 		x.rec.countEnd(c.shard, &c.hit, res)

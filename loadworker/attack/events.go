@@ -1,0 +1,154 @@
+package attack
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// eventTimes are those of the stream that a connection carries. Its client tells it of the events, and
+// no two of them at once.
+type eventTimes struct {
+	x     *Execution
+	slot  *connSlot
+	count int64
+	// read is when the last event was read, and came when it had come to this machine, as far as is
+	// known; firstRead and firstCame are those of the first.
+	read, came, firstRead, firstCame time.Duration
+	// longest is the longest time between two events, and idealLongest with a perfect generator.
+	longest, idealLongest time.Duration
+	// stood is for how long the process had stood still when the last event was read.
+	stood time.Duration
+}
+
+var _ transport.Watcher = (*eventTimes)(nil)
+
+// watch has the events of the response to a request told to its connection, if it is a stream.
+func (c *connSlot) watch(x *Execution, b *source.Buffer) {
+	b.Request.Watcher = nil
+	if b.Request.Stream == nil {
+		c.events = nil
+		return
+	}
+	if c.events == nil {
+		c.events = &eventTimes{}
+	}
+	*c.events = eventTimes{x: x, slot: c}
+	b.Request.Watcher = c.events
+}
+
+// behind is how long events may have waited to be read: beyond it, those that were read together had
+// come one after another.
+const behind = time.Millisecond
+
+// Came notes events that were read now.
+func (e *eventTimes) Came(events int, waited time.Duration) {
+	x, h := e.x, &e.slot.hit
+	now, isFirst := x.elapsed(), e.count == 0
+	if isFirst {
+		e.read, e.came, e.stood = h.sent, h.sent, h.stalled
+	}
+	stood := x.stood(now)
+	waited = max(0, waited, min(stood-e.stood, now-e.read)) // while it stood still, they may have come
+	came := max(now-waited, e.came)
+	g := gaps{n: events, measured: now - e.read, ideal: came - e.came, apart: waited > behind}
+	e.read, e.came, e.stood = now, came, stood
+	e.count += int64(events)
+	if isFirst {
+		e.firstRead, e.firstCame = now, came
+		g = gaps{n: events - 1}
+	} else {
+		e.longest, e.idealLongest = max(e.longest, g.measured), max(e.idealLongest, g.each())
+	}
+	if !h.counts() {
+		return
+	}
+	x.rec.countEvents(e.slot, func(s *measure.Streams) {
+		s.Events += int64(events)
+		if now <= x.windowEnd() {
+			s.InWindow += int64(events)
+		}
+		if isFirst {
+			s.Record(measure.FirstEvent, now-h.due, h.idealSent+came-h.sent-h.idealDue)
+		}
+		g.record(s)
+	})
+}
+
+// gaps are the times before each of so many events that were read together: all of the time since the one
+// before, and then none. With a perfect generator, if they had come apart, each would be as long.
+type gaps struct {
+	n               int
+	measured, ideal time.Duration // of all
+	apart           bool
+}
+
+// each is what a perfect generator would have measured of the first.
+func (g gaps) each() time.Duration {
+	if g.apart {
+		return g.ideal / time.Duration(g.n)
+	}
+	return g.ideal
+}
+
+func (g gaps) record(s *measure.Streams) {
+	ideal := g.each()
+	for range g.n {
+		s.Record(measure.BetweenEvents, g.measured, ideal)
+		if g.measured = 0; !g.apart {
+			ideal = 0
+		}
+	}
+}
+
+// ended notes the end of a stream whose outcome is known.
+func (e *eventTimes) ended(h *hit, res result) {
+	switch {
+	case !h.counts():
+	case e.count == 0 && res.outcome == measure.Timeout:
+		e.x.rec.countEvents(e.slot, func(s *measure.Streams) {
+			s.Record(measure.FirstEvent, res.received-h.due, h.idealResponse(res))
+		})
+	case e.count > 0 && (res.outcome == measure.Stalled || res.outcome == measure.Timeout):
+		e.longest = max(e.longest, res.received-e.read)
+		e.idealLongest = max(e.idealLongest, res.received-res.unreadAtMost-e.came)
+		fallthrough
+	case e.count > 1:
+		e.x.rec.countEvents(e.slot, func(s *measure.Streams) {
+			s.Record(measure.LongestGap, e.longest, e.idealLongest)
+			if e.count > 1 {
+				between := time.Duration(e.count - 1)
+				s.Record(measure.MeanGap, (e.read-e.firstRead)/between, (e.came-e.firstCame)/between)
+			}
+		})
+	}
+}
+
+// countEvents has events of the stream that a connection carries counted.
+func (r *recorder) countEvents(slot *connSlot, count func(*measure.Streams)) {
+	c := r.cell(slot.shard, slot.hit.request)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.counters
+	if p.request.Streams == nil {
+		p.request.Streams = measure.NewStreams()
+	}
+	count(p.request.Streams)
+}
+
+// checkStream returns an error for a stream that has ended without its last event.
+func (x *Execution) checkStream(h *hit, r *transport.Response) error {
+	s := x.source.Stream(h.request)
+	switch {
+	case s == nil || s.Events == transport.Messages || r.Streamed.Ended:
+		return nil
+	case s.Until != "":
+		return fmt.Errorf("the stream ended after %d events, without its last one, %q", r.Streamed.Events, s.Until)
+	case r.Streamed.Events == 0:
+		return fmt.Errorf("the stream ended without an event")
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+func fromStreams(s *measure.Streams) *workerv1.Streams {
+	if s == nil {
+		return nil
+	}
+	m := &workerv1.Streams{Events: s.Events, InWindow: s.InWindow}
+	for i := range s.Times {
+		m.Times = append(m.Times, orEmpty(fromHistogram(s.Times[i])))
+		m.Ideal = append(m.Ideal, orEmpty(fromIdeal(s.Ideal[i], s.Times[i])))
+	}
+	return m
+}
+
+// orEmpty is a histogram in a list, which nil cannot be in.
+func orEmpty(h *workerv1.Histogram) *workerv1.Histogram {
+	if h == nil {
+		return &workerv1.Histogram{}
+	}
+	return h
+}
+
+// streams are those of a request, validated.
+type streams struct {
+	events, inWindow int64
+	times, ideal     [measure.NumStreamTimes]histogram
+}
+
+// readStreams validates the streams of a request of which so many were sent; nil: it has none.
+func readStreams(m *workerv1.Streams, sent int64) (*streams, error) {
+	if m == nil {
+		return nil, nil
+	}
+	if len(m.GetTimes()) != measure.NumStreamTimes || len(m.GetIdeal()) != measure.NumStreamTimes {
+		return nil, fmt.Errorf("%d times and %d ideal ones, there are %d", len(m.GetTimes()), len(m.GetIdeal()), measure.NumStreamTimes)
+	}
+	s := &streams{events: m.GetEvents(), inWindow: m.GetInWindow()}
+	if err := errors.Join(count("events", s.events), within("in_window", s.inWindow, "events", s.events)); err != nil {
+		return nil, err
+	}
+	for i := range s.times {
+		most := sent
+		if measure.StreamTime(i) == measure.BetweenEvents {
+			most = s.events
+		}
+		r := Reading{}
+		if err := r.readHistogram(fmt.Sprintf("times[%d]", i), m.GetTimes()[i], most); err != nil {
+			return nil, err
+		}
+		if err := r.readIdeal(fmt.Sprintf("ideal[%d]", i), m.GetIdeal()[i], 0); err != nil {
+			return nil, err
+		}
+		s.times[i], s.ideal[i] = r.histograms[0], r.histograms[1]
+	}
+	return s, nil
+}
+
+// mergeStreams adds up the streams of a request of those readings; nil: it has none.
+func mergeStreams(request int, readings []*Reading) *measure.Streams {
+	var sum *measure.Streams
+	dense := make([]int64, measure.Slots)
+	histogramOf := func(of func(*streams) histogram) *measure.Histogram {
+		clear(dense)
+		var clamped int64
+		for _, r := range readings {
+			if s := r.streams[request]; s != nil {
+				h := of(s)
+				h.addTo(dense)
+				clamped += h.clamped
+			}
+		}
+		return measure.HistogramOf(dense, clamped)
+	}
+	for _, r := range readings {
+		s := r.streams[request]
+		if s == nil {
+			continue
+		}
+		if sum == nil {
+			sum = &measure.Streams{}
+		}
+		sum.Events += s.events
+		sum.InWindow += s.inWindow
+	}
+	if sum == nil {
+		return nil
+	}
+	for i := range sum.Times {
+		own := false
+		for _, r := range readings {
+			own = own || r.streams[request] != nil && r.streams[request].ideal[i].isOwn()
+		}
+		sum.Times[i] = histogramOf(func(s *streams) histogram { return s.times[i] })
+		if own {
+			sum.Ideal[i] = histogramOf(func(s *streams) histogram { return s.ideal[i] })
+		}
+	}
+	return sum
+}
+
+// size is about how many bytes they take.
+func (s *streams) size() (n int) {
+	if s == nil {
+		return 0
+	}
+	for i := range s.times {
+		n += len(s.times[i].counts)
+		if !s.ideal[i].borrowed {
+			n += len(s.ideal[i].counts)
+		}
+	}
+	return n
+}
