@@ -46,6 +46,14 @@ func randomMeasurement(seed uint64) *Measurement {
 			}
 			q.Late += r.Int64N(2)
 			q.Redirects += r.Int64N(3)
+			if r.IntN(3) == 0 {
+				streams := NewStreams()
+				streams.Events, streams.InWindow = 2, 1
+				streams.Record(StreamTime(r.IntN(NumStreamTimes)), time.Duration(r.Int64N(int64(time.Second))), time.Duration(r.Int64N(int64(time.Second))))
+				if err := q.AddStreams(streams); err != nil {
+					panic(err)
+				}
+			}
 			if r.IntN(2) == 0 {
 				q.Sampled++
 				q.Traces.Add(randomTrace(r, o))

@@ -10,7 +10,7 @@ type StreamTime uint8
 
 const (
 	// FirstEvent is from when a request was due to the first event of its response. One that ended by a
-	// timeout, or was broken off, before its first event has waited for that as long.
+	// timeout before its first event has waited as long for it.
 	FirstEvent StreamTime = iota
 	// BetweenEvents is each time between two events.
 	BetweenEvents
@@ -55,16 +55,8 @@ func (s *Streams) Record(t StreamTime, measured, ideal time.Duration) {
 // Ideally are the times that a perfect generator would have measured.
 func (s *Streams) Ideally(t StreamTime) *Histogram { return orElse(s.Ideal[t], s.Times[t]) }
 
-// Reset empties them, keeping their memory.
-func (s *Streams) Reset() {
-	s.Events, s.InWindow = 0, 0
-	for i := range s.Times {
-		s.Times[i].Reset()
-		if s.Ideal[i] != nil {
-			s.Ideal[i].Reset()
-		}
-	}
-}
+// AddStreams adds streams to those of a request; nil are none.
+func (r *Request) AddStreams(o *Streams) error { return mergeStreams(&r.Streams, o) }
 
 // mergeStreams adds streams to a sum; nil are none.
 func mergeStreams(sum **Streams, o *Streams) error {

@@ -2,6 +2,7 @@ package attack
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
@@ -66,7 +67,7 @@ func (e *eventTimes) Came(events int, waited time.Duration) {
 	if !h.counts() {
 		return
 	}
-	x.rec.countEvents(e.slot, func(s *measure.Streams) {
+	x.rec.streams[h.request].count(func(s *measure.Streams) {
 		s.Events += int64(events)
 		if now <= x.windowEnd() {
 			s.InWindow += int64(events)
@@ -109,7 +110,7 @@ func (e *eventTimes) ended(h *hit, res result) {
 	switch {
 	case !h.counts():
 	case e.count == 0 && res.outcome == measure.Timeout:
-		e.x.rec.countEvents(e.slot, func(s *measure.Streams) {
+		e.x.rec.streams[h.request].count(func(s *measure.Streams) {
 			s.Record(measure.FirstEvent, res.received-h.due, h.idealResponse(res))
 		})
 	case e.count > 0 && (res.outcome == measure.Stalled || res.outcome == measure.Timeout):
@@ -117,7 +118,7 @@ func (e *eventTimes) ended(h *hit, res result) {
 		e.idealLongest = max(e.idealLongest, res.received-res.unreadAtMost-e.came)
 		fallthrough
 	case e.count > 1:
-		e.x.rec.countEvents(e.slot, func(s *measure.Streams) {
+		e.x.rec.streams[h.request].count(func(s *measure.Streams) {
 			s.Record(measure.LongestGap, e.longest, e.idealLongest)
 			if e.count > 1 {
 				between := time.Duration(e.count - 1)
@@ -127,16 +128,27 @@ func (e *eventTimes) ended(h *hit, res result) {
 	}
 }
 
-// countEvents has events of the stream that a connection carries counted.
-func (r *recorder) countEvents(slot *connSlot, count func(*measure.Streams)) {
-	c := r.cell(slot.shard, slot.hit.request)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p := c.counters
-	if p.request.Streams == nil {
-		p.request.Streams = measure.NewStreams()
+// streams are the events of the streams that answer a request. Each read of one takes the lock for less
+// time than the read itself takes: one for all shards is enough.
+type streams struct {
+	mu    sync.Mutex
+	times *measure.Streams // nil: no event came, and no stream ended
+}
+
+func (s *streams) count(count func(*measure.Streams)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.times == nil {
+		s.times = measure.NewStreams()
 	}
-	count(p.request.Streams)
+	count(s.times)
+}
+
+// addTo adds them to those of a request.
+func (s *streams) addTo(q *measure.Request) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return q.AddStreams(s.times)
 }
 
 // checkStream returns an error for a stream that has ended without its last event.
