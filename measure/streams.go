@@ -32,6 +32,26 @@ type Streams struct {
 	Times [NumStreamTimes]*Histogram
 	// Ideal are the same times as a perfect generator would have measured them. nil: as Times.
 	Ideal [NumStreamTimes]*Histogram
+	// OnTime is how many of the successes kept each goal of the plan, and IdealOnTime how many would have
+	// with a perfect generator.
+	OnTime, IdealOnTime []int64
+}
+
+// MaxStreamGoals is the most goals that a plan may have.
+const MaxStreamGoals = 32
+
+// StreamGoal is what a stream keeps that is on time: none of its times is longer. 0 is no bound.
+type StreamGoal struct {
+	// Within bounds its response time.
+	Within time.Duration
+	// FirstEvent and MeanGap bound those times.
+	FirstEvent, MeanGap time.Duration
+}
+
+// Kept says whether a stream of these times keeps the goal.
+func (g StreamGoal) Kept(response, firstEvent, meanGap time.Duration) bool {
+	within := func(d, bound time.Duration) bool { return bound == 0 || d <= bound }
+	return within(response, g.Within) && within(firstEvent, g.FirstEvent) && within(meanGap, g.MeanGap)
 }
 
 // NewStreams returns those of no response.
@@ -55,6 +75,13 @@ func (s *Streams) Record(t StreamTime, measured, ideal time.Duration) {
 // Ideally are the times that a perfect generator would have measured.
 func (s *Streams) Ideally(t StreamTime) *Histogram { return orElse(s.Ideal[t], s.Times[t]) }
 
+// AddCounts adds what is counted, without the times.
+func (s *Streams) AddCounts(o *Streams) {
+	s.Events += o.Events
+	s.InWindow += o.InWindow
+	s.OnTime, s.IdealOnTime = addAll(s.OnTime, o.OnTime), addAll(s.IdealOnTime, o.IdealOnTime)
+}
+
 // AddStreams adds streams to those of a request; nil are none.
 func (r *Request) AddStreams(o *Streams) error { return mergeStreams(&r.Streams, o) }
 
@@ -67,8 +94,7 @@ func mergeStreams(sum **Streams, o *Streams) error {
 		*sum = NewStreams()
 	}
 	s := *sum
-	s.Events += o.Events
-	s.InWindow += o.InWindow
+	s.AddCounts(o)
 	var err error
 	for i := range s.Times {
 		err = errors.Join(err, mergeIdeal(&s.Ideal[i], s.Times[i], o.Ideal[i], o.Times[i]), s.Times[i].Merge(o.Times[i]))

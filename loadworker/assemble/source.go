@@ -13,6 +13,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // requestSource is the source of an assignment's requests.
@@ -167,6 +168,15 @@ func toStream(m *workerv1.Stream) (*transport.Stream, error) {
 		return nil, fmt.Errorf("until: %d bytes, at most %d", len(s.Until), maxUntil)
 	}
 	return s, nil
+}
+
+func streamGoals(list []*workerv1.StreamGoal) (goals []measure.StreamGoal) {
+	for _, g := range list {
+		goals = append(goals, measure.StreamGoal{
+			Within: time.Duration(g.GetWithinNanos()), FirstEvent: time.Duration(g.GetFirstEventNanos()), MeanGap: time.Duration(g.GetMeanGapNanos()),
+		})
+	}
+	return goals
 }
 
 // setForm makes the body a form, of which one field may have the content of the file.

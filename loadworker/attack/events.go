@@ -73,7 +73,7 @@ func (e *eventTimes) Came(events int, waited time.Duration) {
 			s.InWindow += int64(events)
 		}
 		if isFirst {
-			s.Record(measure.FirstEvent, now-h.due, h.idealSent+came-h.sent-h.idealDue)
+			s.Record(measure.FirstEvent, now-h.due, h.idealFirst(came))
 		}
 		g.record(s)
 	})
@@ -107,25 +107,58 @@ func (g gaps) record(s *measure.Streams) {
 
 // ended notes the end of a stream whose outcome is known.
 func (e *eventTimes) ended(h *hit, res result) {
-	switch {
-	case !h.counts():
-	case e.count == 0 && res.outcome == measure.Timeout:
-		e.x.rec.streams[h.request].count(func(s *measure.Streams) {
-			s.Record(measure.FirstEvent, res.received-h.due, h.idealResponse(res))
-		})
-	case e.count > 0 && (res.outcome == measure.Stalled || res.outcome == measure.Timeout):
+	if !h.counts() || e.count == 0 && res.outcome != measure.Timeout {
+		return
+	}
+	waited := e.count > 0 && (res.outcome == measure.Stalled || res.outcome == measure.Timeout)
+	if waited {
 		e.longest = max(e.longest, res.received-e.read)
 		e.idealLongest = max(e.idealLongest, res.received-res.unreadAtMost-e.came)
-		fallthrough
-	case e.count > 1:
-		e.x.rec.streams[h.request].count(func(s *measure.Streams) {
-			s.Record(measure.LongestGap, e.longest, e.idealLongest)
-			if e.count > 1 {
-				between := time.Duration(e.count - 1)
-				s.Record(measure.MeanGap, (e.read-e.firstRead)/between, (e.came-e.firstCame)/between)
-			}
-		})
 	}
+	e.x.rec.streams[h.request].count(func(s *measure.Streams) {
+		if e.count == 0 {
+			s.Record(measure.FirstEvent, res.received-h.due, h.idealResponse(res))
+			return
+		}
+		if waited || e.count > 1 {
+			s.Record(measure.LongestGap, e.longest, e.idealLongest)
+		}
+		mean, idealMean := e.meanGaps()
+		if e.count > 1 {
+			s.Record(measure.MeanGap, mean, idealMean)
+		}
+		if res.outcome == measure.Success {
+			e.countKept(s, h, res, mean, idealMean)
+		}
+	})
+}
+
+// meanGaps are the mean times between two events; 0: there was one event.
+func (e *eventTimes) meanGaps() (measured, ideal time.Duration) {
+	between := time.Duration(max(1, e.count-1))
+	return (e.read - e.firstRead) / between, (e.came - e.firstCame) / between
+}
+
+// countKept counts the goals that a stream has kept.
+func (e *eventTimes) countKept(s *measure.Streams, h *hit, res result, mean, idealMean time.Duration) {
+	goals := e.x.rec.goals
+	if len(s.OnTime) < len(goals) {
+		s.OnTime, s.IdealOnTime = make([]int64, len(goals)), make([]int64, len(goals))
+	}
+	for i, g := range goals {
+		if g.Kept(res.received-h.due, e.firstRead-h.due, mean) {
+			s.OnTime[i]++
+		}
+		if g.Kept(h.idealResponse(res), h.idealFirst(e.firstCame), idealMean) {
+			s.IdealOnTime[i]++
+		}
+	}
+}
+
+// idealFirst is the time to the first event, which came to this machine at an instant, that a perfect
+// generator would have measured.
+func (h *hit) idealFirst(came time.Duration) time.Duration {
+	return h.idealSent + came - h.sent - h.idealDue
 }
 
 // streams are the events of the streams that answer a request. Each read of one takes the lock for less

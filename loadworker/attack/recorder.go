@@ -42,6 +42,7 @@ type recorder struct {
 	streams []streams       // likewise
 	traces  []keptTraces    // likewise
 	times   []time.Duration // within which requests are on time, ascending
+	goals   []measure.StreamGoal
 	last    latest          // end of a request
 	waits   waits
 	of      courseOf

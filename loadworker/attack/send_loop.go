@@ -200,9 +200,6 @@ func (s *scheduler) end(c *connSlot, r transport.Response, err error) result {
 		now = c.events.read // what came after the last event was waited for in vain
 	}
 	res := x.judge(&c.hit, &r, err, now)
-	if c.events != nil {
-		c.events.ended(&c.hit, res)
-	}
 	x.rec.noteEnd(c.shard, &c.hit, res, x.windowEnd())
 	if c.hit.counts() {
 		x.rec.countEnd(c.shard, &c.hit, res)
@@ -210,6 +207,9 @@ func (s *scheduler) end(c *connSlot, r transport.Response, err error) result {
 		if x.runner.config.Log != nil {
 			x.log(c, r.Size, res, err)
 		}
+	}
+	if c.events != nil { // once it is counted: a success that is on time is among the successes
+		c.events.ended(&c.hit, res)
 	}
 	r.Free()
 	return res

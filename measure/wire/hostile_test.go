@@ -45,6 +45,7 @@ func honest(t testing.TB) *workerv1.StepMeasurement {
 	}
 	r.Streams = measure.NewStreams()
 	r.Streams.Events, r.Streams.InWindow = 20, 19
+	r.Streams.OnTime, r.Streams.IdealOnTime = []int64{5}, []int64{6}
 	for i := range measure.StreamTime(measure.NumStreamTimes) {
 		r.Streams.Record(i, time.Second, time.Second)
 	}
@@ -207,6 +208,10 @@ func TestDecodeRefuses(t *testing.T) {
 		"requests[0].streams.0 times and 0 ideal ones, there are 4":              func(m *message) { request(m).Streams = &workerv1.Streams{} },
 		"requests[0].streams.events: -1 is less than 0":                          func(m *message) { request(m).Streams.Events = -1 },
 		"requests[0].streams.in_window: 21 is more than events, 20":              func(m *message) { request(m).Streams.InWindow = 21 },
+		"requests[0].streams.on_time[0]: 7 is more than successes, 6":            func(m *message) { request(m).Streams.OnTime[0] = 7 },
+		"requests[0].streams.on_time: of 1 goals, ideal_on_time of 0":            func(m *message) { request(m).Streams.IdealOnTime = nil },
+		"requests[0].streams.on_time: 33 goals, a plan has at most 32":           func(m *message) { request(m).Streams.OnTime = make([]int64, 33) },
+		"requests[0].streams.ideal_on_time[0]: -1 is less than 0":                func(m *message) { request(m).Streams.IdealOnTime[0] = -1 },
 		"requests[0].streams.times[0]: count: more than sent, 10":                func(m *message) { request(m).Streams.Times[0].Counts = counts(key(1, 7), 4) },
 		"requests[0].streams.times[1]: count: more than sent, 20":                func(m *message) { request(m).Streams.Times[1].Counts = counts(key(1, 7), 14) },
 		"requests[0].streams.ideal[2]: count: more than sent, 1":                 func(m *message) { request(m).Streams.Ideal[2] = &workerv1.Histogram{Counts: counts(key(1, 2))} },

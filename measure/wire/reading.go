@@ -69,7 +69,7 @@ func read(m *workerv1.StepMeasurement, requests int, groups []int32) (*Reading, 
 			return nil, fmt.Errorf("requests[%d].%w", i, err)
 		}
 		var err error
-		if r.streams[i], err = readStreams(request.GetStreams(), r.rest.Requests[i].Sent); err != nil {
+		if r.streams[i], err = readStreams(request.GetStreams(), &r.rest.Requests[i]); err != nil {
 			return nil, fmt.Errorf("requests[%d].streams.%w", i, err)
 		}
 		sent += request.GetSent()

@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -12,7 +13,7 @@ func fromStreams(s *measure.Streams) *workerv1.Streams {
 	if s == nil {
 		return nil
 	}
-	m := &workerv1.Streams{Events: s.Events, InWindow: s.InWindow}
+	m := &workerv1.Streams{Events: s.Events, InWindow: s.InWindow, OnTime: slices.Clone(s.OnTime), IdealOnTime: slices.Clone(s.IdealOnTime)}
 	for i := range s.Times {
 		m.Times = append(m.Times, orEmpty(fromHistogram(s.Times[i])))
 		m.Ideal = append(m.Ideal, orEmpty(fromIdeal(s.Ideal[i], s.Times[i])))
@@ -30,24 +31,31 @@ func orEmpty(h *workerv1.Histogram) *workerv1.Histogram {
 
 // streams are those of a request, validated.
 type streams struct {
-	events, inWindow int64
+	events, inWindow    int64
+	onTime, idealOnTime []int64
 	times, ideal     [measure.NumStreamTimes]histogram
 }
 
-// readStreams validates the streams of a request of which so many were sent; nil: it has none.
-func readStreams(m *workerv1.Streams, sent int64) (*streams, error) {
+// readStreams validates the streams of a request; nil: it has none.
+func readStreams(m *workerv1.Streams, of *measure.Request) (*streams, error) {
 	if m == nil {
 		return nil, nil
 	}
 	if len(m.GetTimes()) != measure.NumStreamTimes || len(m.GetIdeal()) != measure.NumStreamTimes {
 		return nil, fmt.Errorf("%d times and %d ideal ones, there are %d", len(m.GetTimes()), len(m.GetIdeal()), measure.NumStreamTimes)
 	}
-	s := &streams{events: m.GetEvents(), inWindow: m.GetInWindow()}
-	if err := errors.Join(count("events", s.events), within("in_window", s.inWindow, "events", s.events)); err != nil {
+	s := &streams{events: m.GetEvents(), inWindow: m.GetInWindow(), onTime: m.GetOnTime(), idealOnTime: m.GetIdealOnTime()}
+	if err := errors.Join(
+		count("events", s.events), within("in_window", s.inWindow, "events", s.events),
+		checkOnTime("on_time", s.onTime, of), checkOnTime("ideal_on_time", s.idealOnTime, of),
+	); err != nil {
 		return nil, err
 	}
+	if len(s.onTime) != len(s.idealOnTime) {
+		return nil, fmt.Errorf("on_time: of %d goals, ideal_on_time of %d", len(s.onTime), len(s.idealOnTime))
+	}
 	for i := range s.times {
-		most := sent
+		most := of.Sent
 		if measure.StreamTime(i) == measure.BetweenEvents {
 			most = s.events
 		}
@@ -61,6 +69,19 @@ func readStreams(m *workerv1.Streams, sent int64) (*streams, error) {
 		s.times[i], s.ideal[i] = r.histograms[0], r.histograms[1]
 	}
 	return s, nil
+}
+
+// checkOnTime validates how many kept each goal.
+func checkOnTime(field string, counts []int64, of *measure.Request) error {
+	if len(counts) > measure.MaxStreamGoals {
+		return fmt.Errorf("%s: %d goals, a plan has at most %d", field, len(counts), measure.MaxStreamGoals)
+	}
+	for i, n := range counts {
+		if err := within(fmt.Sprintf("%s[%d]", field, i), n, "successes", of.Successes()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mergeStreams adds up the streams of a request of those readings; nil: it has none.
@@ -87,8 +108,7 @@ func mergeStreams(request int, readings []*Reading) *measure.Streams {
 		if sum == nil {
 			sum = &measure.Streams{}
 		}
-		sum.Events += s.events
-		sum.InWindow += s.inWindow
+		sum.AddCounts(&measure.Streams{Events: s.events, InWindow: s.inWindow, OnTime: s.onTime, IdealOnTime: s.idealOnTime})
 	}
 	if sum == nil {
 		return nil

@@ -156,6 +156,7 @@ func randomStreams(rng *rand.Rand, r *measure.Request) {
 		return
 	}
 	r.Streams = measure.NewStreams()
+	r.Streams.OnTime, r.Streams.IdealOnTime = []int64{rng.Int64N(r.Successes() + 1)}, []int64{rng.Int64N(r.Successes() + 1)}
 	for range r.Sent {
 		for t := range measure.StreamTime(measure.NumStreamTimes) {
 			d := time.Second + time.Duration(rng.Int64N(int64(time.Hour)))
