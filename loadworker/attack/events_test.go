@@ -27,7 +27,10 @@ func streaming(scripts map[string]script) http.HandlerFunc {
 		for _, what := range scripts[strings.TrimPrefix(r.URL.Path, "/")] {
 			switch what := what.(type) {
 			case time.Duration:
-				<-time.After(what)
+				select {
+				case <-time.After(what):
+				case <-r.Context().Done():
+				}
 			case int:
 				w.WriteHeader(what)
 			case string:
@@ -144,6 +147,11 @@ func TestEachEndOfAStreamHasItsOutcome(t *testing.T) {
 		same.As(t, "longest gap of the one that nearly did", []time.Duration{990 * time.Millisecond}, timesOf(got[1].Streams.Times[measure.LongestGap]))
 		// The client did not wait for the end of the response: the last event was its end.
 		same.As(t, "response time of the endless one", []time.Duration{2 * gap}, timesOf(got[4].Response))
+		for i, q := range got[:5] {
+			if q.Streams == nil {
+				t.Fatalf("request %d has no stream", i)
+			}
+		}
 		if got[6].Streams != nil && got[6].Streams.Events > 0 {
 			t.Errorf("%d events of a response that was refused", got[6].Streams.Events)
 		}

@@ -43,7 +43,7 @@ type recorder struct {
 	traces  []keptTraces    // likewise
 	times   []time.Duration // within which requests are on time, ascending
 	goals   []measure.StreamGoal
-	last    latest          // end of a request
+	last    latest // end of a request
 	waits   waits
 	of      courseOf
 	// displaced is how much later than a perfect generator would have sent it a request is

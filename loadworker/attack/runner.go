@@ -17,8 +17,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/timer"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/trace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
-	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/loop"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // Config configures a Runner.
