@@ -32,10 +32,16 @@ type Streams struct {
 	Times [NumStreamTimes]*Histogram
 	// Ideal are the same times as a perfect generator would have measured them. nil: as Times.
 	Ideal [NumStreamTimes]*Histogram
+	// Tokened is how many of the successes said how many tokens they had, and InputTokens and OutputTokens
+	// how many those were together: of a language model.
+	Tokened, InputTokens, OutputTokens int64
 	// OnTime is how many of the successes kept each goal of the plan, and IdealOnTime how many would have
 	// with a perfect generator.
 	OnTime, IdealOnTime []int64
 }
+
+// MaxTokens is the most tokens that one response may say that it had.
+const MaxTokens = 1 << 30
 
 // MaxStreamGoals is the most goals that a plan may have.
 const MaxStreamGoals = 32
@@ -79,6 +85,9 @@ func (s *Streams) Ideally(t StreamTime) *Histogram { return orElse(s.Ideal[t], s
 func (s *Streams) AddCounts(o *Streams) {
 	s.Events += o.Events
 	s.InWindow += o.InWindow
+	s.Tokened += o.Tokened
+	s.InputTokens += o.InputTokens
+	s.OutputTokens += o.OutputTokens
 	s.OnTime, s.IdealOnTime = addAll(s.OnTime, o.OnTime), addAll(s.IdealOnTime, o.IdealOnTime)
 }
 

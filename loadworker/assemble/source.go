@@ -111,6 +111,7 @@ func toRequest(r *workerv1.Request, l logins, to *workerv1.Target) (source.Reque
 	if out.Stream, err = toStream(r.GetStream()); err != nil {
 		return out, fmt.Errorf("stream: %w", err)
 	}
+	out.Tokens = source.Tokens{Input: r.GetStream().GetInputTokens(), Output: r.GetStream().GetOutputTokens()}
 	for _, v := range r.GetExpectedJson() {
 		out.Expect.JSON = append(out.Expect.JSON, source.ExpectedValue{Path: v.GetPath(), Equals: v.GetEquals()})
 	}

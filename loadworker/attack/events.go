@@ -106,7 +106,7 @@ func (g gaps) record(s *measure.Streams) {
 }
 
 // ended notes the end of a stream whose outcome is known.
-func (e *eventTimes) ended(h *hit, res result) {
+func (e *eventTimes) ended(h *hit, r *transport.Response, res result) {
 	if !h.counts() || e.count == 0 && res.outcome != measure.Timeout {
 		return
 	}
@@ -129,6 +129,11 @@ func (e *eventTimes) ended(h *hit, res result) {
 		}
 		if res.outcome == measure.Success {
 			e.countKept(s, h, res, mean, idealMean)
+			if input, output, ok := e.x.source.Tokens(h.request, r); ok {
+				s.Tokened++
+				s.InputTokens += input
+				s.OutputTokens += output
+			}
 		}
 	})
 }

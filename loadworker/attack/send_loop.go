@@ -209,7 +209,7 @@ func (s *scheduler) end(c *connSlot, r transport.Response, err error) result {
 		}
 	}
 	if c.events != nil { // once it is counted: a success that is on time is among the successes
-		c.events.ended(&c.hit, res)
+		c.events.ended(&c.hit, &r, res)
 	}
 	r.Free()
 	return res

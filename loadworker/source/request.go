@@ -42,6 +42,8 @@ type Request struct {
 	Follow int
 	// Stream is how the response is read if it comes in parts; nil: as a whole.
 	Stream *transport.Stream
+	// Tokens are those that a stream says that it had.
+	Tokens Tokens
 }
 
 // Header is one header field; Value is a template unless it is Literal.
@@ -99,6 +101,7 @@ type request struct {
 	follow     int
 	fields     []string // of a response, which are kept
 	stream     *transport.Stream
+	tokens     tokens
 }
 
 // traceHeader is that of the trace context, in canonical form.
@@ -210,6 +213,9 @@ func (c compiler) compileRest(r Request, out request) (request, error) {
 		out.headers = append(out.headers, compiled)
 	}
 	var err error
+	if out.tokens, err = r.Tokens.compile(out.stream); err != nil {
+		return out, err
+	}
 	out.expect, err = r.Expect.compile()
 	return out, err
 }

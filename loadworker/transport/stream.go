@@ -11,6 +11,9 @@ type Stream struct {
 	// Stall is the longest time between two events: after it, the response is given up with
 	// failure.ErrStalled; 0: any.
 	Stall time.Duration
+	// Keep is how many bytes of the data of the latest event, Until's left out, are kept at most; those of an
+	// event with more are not.
+	Keep int
 }
 
 // EventFormat is what the events of a stream are.
@@ -47,4 +50,6 @@ type Streamed struct {
 	// Ended says that the last of them was the one of Stream.Until, and Left that the client did not
 	// wait for the end of the response after it.
 	Ended, Left bool
+	// Data is that of the latest event, if it is kept. It is valid until the next request of the connection.
+	Data []byte
 }

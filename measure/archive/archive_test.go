@@ -284,16 +284,17 @@ func TestDecodeRefuses(t *testing.T) {
 			s.Series.Points[0].FirstOnConnection = new(int64)
 			*s.Series.Points[0].FirstOnConnection--
 		},
-		"series.points[1]: it does not add up":   func(s *Step) { s.Series.Points[1].Expected = -1 },
-		"series.points[2]: it does not add up":   func(s *Step) { s.Series.Points[2].Outcomes = map[string]int64{"a": math.MaxInt64, "b": 1} },
-		"series.after: it does not add up":       func(s *Step) { s.Series.After.Completed = 1 },
-		"usage: 5 containers, at most 4":         func(s *Step) { s.Usage = make([]Usage, 5) },
-		"usage: 241 points of a container":       func(s *Step) { s.Usage = []Usage{{}, {Points: make([]UsagePoint, 241)}} },
-		"streams: 3 events in the window, of 2":  func(s *Step) { s.Requests[0].Streams = &Streams{Events: 2, InWindow: 3} },
-		"streams, time 1: ":                      func(s *Step) { s.Requests[0].Streams = &Streams{BetweenEvents: &Histogram{HDR: "x"}} },
-		"usage[1].a limit must not be negative":  func(s *Step) { s.Usage = []Usage{{}, {MemoryLimitBytes: -1}} },
-		"usage[0].points[1]: it does not add up": func(s *Step) { s.Usage = []Usage{{Points: []UsagePoint{{}, {FromMillis: 2, ToMillis: 1}}}} },
-		"decompress step: more than 8388608":     func(s *Step) { s.Name = strings.Repeat("a", maxJSON) },
+		"series.points[1]: it does not add up":    func(s *Step) { s.Series.Points[1].Expected = -1 },
+		"series.points[2]: it does not add up":    func(s *Step) { s.Series.Points[2].Outcomes = map[string]int64{"a": math.MaxInt64, "b": 1} },
+		"series.after: it does not add up":        func(s *Step) { s.Series.After.Completed = 1 },
+		"usage: 5 containers, at most 4":          func(s *Step) { s.Usage = make([]Usage, 5) },
+		"usage: 241 points of a container":        func(s *Step) { s.Usage = []Usage{{}, {Points: make([]UsagePoint, 241)}} },
+		"streams: 3 events in the window, of 2":   func(s *Step) { s.Requests[0].Streams = &Streams{Events: 2, InWindow: 3} },
+		"streams: a number of tokens is negative": func(s *Step) { s.Requests[0].Streams = &Streams{OutputTokens: -1} },
+		"streams, time 1: ":                       func(s *Step) { s.Requests[0].Streams = &Streams{BetweenEvents: &Histogram{HDR: "x"}} },
+		"usage[1].a limit must not be negative":   func(s *Step) { s.Usage = []Usage{{}, {MemoryLimitBytes: -1}} },
+		"usage[0].points[1]: it does not add up":  func(s *Step) { s.Usage = []Usage{{Points: []UsagePoint{{}, {FromMillis: 2, ToMillis: 1}}}} },
+		"decompress step: more than 8388608":      func(s *Step) { s.Name = strings.Repeat("a", maxJSON) },
 	} {
 		t.Run(want, func(t *testing.T) {
 			step := stepOf(t, 1, 3, 10)

@@ -45,6 +45,7 @@ func honest(t testing.TB) *workerv1.StepMeasurement {
 	}
 	r.Streams = measure.NewStreams()
 	r.Streams.Events, r.Streams.InWindow = 20, 19
+	r.Streams.Tokened, r.Streams.InputTokens, r.Streams.OutputTokens = 2, 20, 30
 	r.Streams.OnTime, r.Streams.IdealOnTime = []int64{5}, []int64{6}
 	for i := range measure.StreamTime(measure.NumStreamTimes) {
 		r.Streams.Record(i, time.Second, time.Second)
@@ -196,28 +197,31 @@ func TestDecodeRefuses(t *testing.T) {
 		"expected_in_window: 3 is more than successes, 2": func(m *message) {
 			request(m).Outcomes[measure.Success], request(m).Outcomes[measure.RateLimited], request(m).ExpectedInWindow = 2, 8, 3
 		},
-		"requests[0].expected: -1 is less than 0":                                func(m *message) { request(m).Expected = -1 },
-		"requests[0].late: 11 is more than sent, 10":                             func(m *message) { request(m).Late = 11 },
-		"completed_in_window: 11 is more than completed, 10":                     func(m *message) { request(m).CompletedInWindow = 11 },
-		"expected_in_window: 7 is more than successes, 6":                        func(m *message) { request(m).ExpectedInWindow = 7 },
-		"requests[0].response: clamped: 11 is more than count":                   func(m *message) { request(m).Response.Clamped = 11 },
-		"requests[0].service: clamped: -1 is less than 0":                        func(m *message) { request(m).Service.Clamped = -1 },
-		"requests[0].response: count: more than sent, 10":                        func(m *message) { request(m).Response = histogramOf(t, 11) },
-		"requests[0].sampled: 11 is more than sent, 10":                          func(m *message) { request(m).Sampled = 11 },
-		"requests[0].redirects: 101 is more than 10 for each that was sent, 100": func(m *message) { request(m).Redirects = 101 },
-		"requests[0].streams.0 times and 0 ideal ones, there are 4":              func(m *message) { request(m).Streams = &workerv1.Streams{} },
-		"requests[0].streams.events: -1 is less than 0":                          func(m *message) { request(m).Streams.Events = -1 },
-		"requests[0].streams.in_window: 21 is more than events, 20":              func(m *message) { request(m).Streams.InWindow = 21 },
-		"requests[0].streams.on_time[0]: 7 is more than successes, 6":            func(m *message) { request(m).Streams.OnTime[0] = 7 },
-		"requests[0].streams.on_time: of 1 goals, ideal_on_time of 0":            func(m *message) { request(m).Streams.IdealOnTime = nil },
-		"requests[0].streams.on_time: 33 goals, a plan has at most 32":           func(m *message) { request(m).Streams.OnTime = make([]int64, 33) },
-		"requests[0].streams.ideal_on_time[0]: -1 is less than 0":                func(m *message) { request(m).Streams.IdealOnTime[0] = -1 },
-		"requests[0].streams.times[0]: count: more than sent, 10":                func(m *message) { request(m).Streams.Times[0].Counts = counts(key(1, 7), 4) },
-		"requests[0].streams.times[1]: count: more than sent, 20":                func(m *message) { request(m).Streams.Times[1].Counts = counts(key(1, 7), 14) },
-		"requests[0].streams.ideal[2]: count: more than sent, 1":                 func(m *message) { request(m).Streams.Ideal[2] = &workerv1.Histogram{Counts: counts(key(1, 2))} },
-		"requests[0].redirects: -1 is less than 0":                               func(m *message) { request(m).Redirects = -1 },
-		"requests[0].sampled: -1 is less than 0":                                 func(m *message) { request(m).Sampled = -1 },
-		"requests[0].traces: 3 is more than what is kept of them, 2":             func(m *message) { request(m).Sampled = 2 },
+		"requests[0].expected: -1 is less than 0":                                                              func(m *message) { request(m).Expected = -1 },
+		"requests[0].late: 11 is more than sent, 10":                                                           func(m *message) { request(m).Late = 11 },
+		"completed_in_window: 11 is more than completed, 10":                                                   func(m *message) { request(m).CompletedInWindow = 11 },
+		"expected_in_window: 7 is more than successes, 6":                                                      func(m *message) { request(m).ExpectedInWindow = 7 },
+		"requests[0].response: clamped: 11 is more than count":                                                 func(m *message) { request(m).Response.Clamped = 11 },
+		"requests[0].service: clamped: -1 is less than 0":                                                      func(m *message) { request(m).Service.Clamped = -1 },
+		"requests[0].response: count: more than sent, 10":                                                      func(m *message) { request(m).Response = histogramOf(t, 11) },
+		"requests[0].sampled: 11 is more than sent, 10":                                                        func(m *message) { request(m).Sampled = 11 },
+		"requests[0].redirects: 101 is more than 10 for each that was sent, 100":                               func(m *message) { request(m).Redirects = 101 },
+		"requests[0].streams.0 times and 0 ideal ones, there are 4":                                            func(m *message) { request(m).Streams = &workerv1.Streams{} },
+		"requests[0].streams.events: -1 is less than 0":                                                        func(m *message) { request(m).Streams.Events = -1 },
+		"requests[0].streams.in_window: 21 is more than events, 20":                                            func(m *message) { request(m).Streams.InWindow = 21 },
+		"requests[0].streams.on_time[0]: 7 is more than successes, 6":                                          func(m *message) { request(m).Streams.OnTime[0] = 7 },
+		"requests[0].streams.on_time: of 1 goals, ideal_on_time of 0":                                          func(m *message) { request(m).Streams.IdealOnTime = nil },
+		"requests[0].streams.on_time: 33 goals, a plan has at most 32":                                         func(m *message) { request(m).Streams.OnTime = make([]int64, 33) },
+		"requests[0].streams.ideal_on_time[0]: -1 is less than 0":                                              func(m *message) { request(m).Streams.IdealOnTime[0] = -1 },
+		"requests[0].streams.tokened: 7 is more than successes, 6":                                             func(m *message) { request(m).Streams.Tokened = 7 },
+		"requests[0].streams.input_tokens: 2147483649 is more than 2^30 for each that was tokened, 2147483648": func(m *message) { request(m).Streams.InputTokens = 2<<30 + 1 },
+		"requests[0].streams.output_tokens: -1 is less than 0":                                                 func(m *message) { request(m).Streams.OutputTokens = -1 },
+		"requests[0].streams.times[0]: count: more than sent, 10":                                              func(m *message) { request(m).Streams.Times[0].Counts = counts(key(1, 7), 4) },
+		"requests[0].streams.times[1]: count: more than sent, 20":                                              func(m *message) { request(m).Streams.Times[1].Counts = counts(key(1, 7), 14) },
+		"requests[0].streams.ideal[2]: count: more than sent, 1":                                               func(m *message) { request(m).Streams.Ideal[2] = &workerv1.Histogram{Counts: counts(key(1, 2))} },
+		"requests[0].redirects: -1 is less than 0":                                                             func(m *message) { request(m).Redirects = -1 },
+		"requests[0].sampled: -1 is less than 0":                                                               func(m *message) { request(m).Sampled = -1 },
+		"requests[0].traces: 3 is more than what is kept of them, 2":                                           func(m *message) { request(m).Sampled = 2 },
 		"traces: 36 is more than what is kept of them, 35": func(m *message) {
 			request(m).Sampled, request(m).Sent = 100, 100
 			request(m).Outcomes[0] = 96

@@ -13,7 +13,10 @@ func fromStreams(s *measure.Streams) *workerv1.Streams {
 	if s == nil {
 		return nil
 	}
-	m := &workerv1.Streams{Events: s.Events, InWindow: s.InWindow, OnTime: slices.Clone(s.OnTime), IdealOnTime: slices.Clone(s.IdealOnTime)}
+	m := &workerv1.Streams{
+		Events: s.Events, InWindow: s.InWindow, OnTime: slices.Clone(s.OnTime), IdealOnTime: slices.Clone(s.IdealOnTime),
+		Tokened: s.Tokened, InputTokens: s.InputTokens, OutputTokens: s.OutputTokens,
+	}
 	for i := range s.Times {
 		m.Times = append(m.Times, orEmpty(fromHistogram(s.Times[i])))
 		m.Ideal = append(m.Ideal, orEmpty(fromIdeal(s.Ideal[i], s.Times[i])))
@@ -31,9 +34,8 @@ func orEmpty(h *workerv1.Histogram) *workerv1.Histogram {
 
 // streams are those of a request, validated.
 type streams struct {
-	events, inWindow    int64
-	onTime, idealOnTime []int64
-	times, ideal     [measure.NumStreamTimes]histogram
+	counts       measure.Streams // without times
+	times, ideal [measure.NumStreamTimes]histogram
 }
 
 // readStreams validates the streams of a request; nil: it has none.
@@ -44,20 +46,25 @@ func readStreams(m *workerv1.Streams, of *measure.Request) (*streams, error) {
 	if len(m.GetTimes()) != measure.NumStreamTimes || len(m.GetIdeal()) != measure.NumStreamTimes {
 		return nil, fmt.Errorf("%d times and %d ideal ones, there are %d", len(m.GetTimes()), len(m.GetIdeal()), measure.NumStreamTimes)
 	}
-	s := &streams{events: m.GetEvents(), inWindow: m.GetInWindow(), onTime: m.GetOnTime(), idealOnTime: m.GetIdealOnTime()}
+	s := &streams{counts: measure.Streams{
+		Events: m.GetEvents(), InWindow: m.GetInWindow(), OnTime: m.GetOnTime(), IdealOnTime: m.GetIdealOnTime(),
+		Tokened: m.GetTokened(), InputTokens: m.GetInputTokens(), OutputTokens: m.GetOutputTokens(),
+	}}
+	c := &s.counts
 	if err := errors.Join(
-		count("events", s.events), within("in_window", s.inWindow, "events", s.events),
-		checkOnTime("on_time", s.onTime, of), checkOnTime("ideal_on_time", s.idealOnTime, of),
+		count("events", c.Events), within("in_window", c.InWindow, "events", c.Events),
+		checkOnTime("on_time", c.OnTime, of), checkOnTime("ideal_on_time", c.IdealOnTime, of),
+		within("tokened", c.Tokened, "successes", of.Successes()), checkTokens("input_tokens", c.InputTokens, c), checkTokens("output_tokens", c.OutputTokens, c),
 	); err != nil {
 		return nil, err
 	}
-	if len(s.onTime) != len(s.idealOnTime) {
-		return nil, fmt.Errorf("on_time: of %d goals, ideal_on_time of %d", len(s.onTime), len(s.idealOnTime))
+	if len(c.OnTime) != len(c.IdealOnTime) {
+		return nil, fmt.Errorf("on_time: of %d goals, ideal_on_time of %d", len(c.OnTime), len(c.IdealOnTime))
 	}
 	for i := range s.times {
 		most := of.Sent
 		if measure.StreamTime(i) == measure.BetweenEvents {
-			most = s.events
+			most = c.Events
 		}
 		r := Reading{}
 		if err := r.readHistogram(fmt.Sprintf("times[%d]", i), m.GetTimes()[i], most); err != nil {
@@ -69,6 +76,14 @@ func readStreams(m *workerv1.Streams, of *measure.Request) (*streams, error) {
 		s.times[i], s.ideal[i] = r.histograms[0], r.histograms[1]
 	}
 	return s, nil
+}
+
+// checkTokens validates how many tokens those responses had that said so.
+func checkTokens(field string, n int64, of *measure.Streams) error {
+	if of.Tokened < maxCount/measure.MaxTokens {
+		return within(field, n, "2^30 for each that was tokened", of.Tokened*measure.MaxTokens)
+	}
+	return count(field, n)
 }
 
 // checkOnTime validates how many kept each goal.
@@ -108,7 +123,7 @@ func mergeStreams(request int, readings []*Reading) *measure.Streams {
 		if sum == nil {
 			sum = &measure.Streams{}
 		}
-		sum.AddCounts(&measure.Streams{Events: s.events, InWindow: s.inWindow, OnTime: s.onTime, IdealOnTime: s.idealOnTime})
+		sum.AddCounts(&s.counts)
 	}
 	if sum == nil {
 		return nil

@@ -2545,7 +2545,11 @@ type Stream struct {
 	// until is the data of the last event; empty: any may be the last.
 	Until string `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
 	// stall_nanos is the longest time between two events; 0: any.
-	StallNanos    int64 `protobuf:"varint,3,opt,name=stall_nanos,json=stallNanos,proto3" json:"stall_nanos,omitempty"`
+	StallNanos int64 `protobuf:"varint,3,opt,name=stall_nanos,json=stallNanos,proto3" json:"stall_nanos,omitempty"`
+	// input_tokens and output_tokens are paths of numbers in the last event but that of until; empty: they
+	// are not read.
+	InputTokens   string `protobuf:"bytes,4,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
+	OutputTokens  string `protobuf:"bytes,5,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2599,6 +2603,20 @@ func (x *Stream) GetStallNanos() int64 {
 		return x.StallNanos
 	}
 	return 0
+}
+
+func (x *Stream) GetInputTokens() string {
+	if x != nil {
+		return x.InputTokens
+	}
+	return ""
+}
+
+func (x *Stream) GetOutputTokens() string {
+	if x != nil {
+		return x.OutputTokens
+	}
+	return ""
 }
 
 // FormField is a field of a form; its value is a template.
@@ -5581,8 +5599,13 @@ type Streams struct {
 	Ideal []*Histogram `protobuf:"bytes,4,rep,name=ideal,proto3" json:"ideal,omitempty"`
 	// on_time, by goal of Assignment.stream_goals, is how many streams succeeded and kept it, and
 	// ideal_on_time how many would have with a perfect generator.
-	OnTime        []int64 `protobuf:"varint,5,rep,packed,name=on_time,json=onTime,proto3" json:"on_time,omitempty"`
-	IdealOnTime   []int64 `protobuf:"varint,6,rep,packed,name=ideal_on_time,json=idealOnTime,proto3" json:"ideal_on_time,omitempty"`
+	OnTime      []int64 `protobuf:"varint,5,rep,packed,name=on_time,json=onTime,proto3" json:"on_time,omitempty"`
+	IdealOnTime []int64 `protobuf:"varint,6,rep,packed,name=ideal_on_time,json=idealOnTime,proto3" json:"ideal_on_time,omitempty"`
+	// tokened is how many of the successes said how many tokens they had, which add up to input_tokens and
+	// output_tokens.
+	Tokened       int64 `protobuf:"varint,7,opt,name=tokened,proto3" json:"tokened,omitempty"`
+	InputTokens   int64 `protobuf:"varint,8,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
+	OutputTokens  int64 `protobuf:"varint,9,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5657,6 +5680,27 @@ func (x *Streams) GetIdealOnTime() []int64 {
 		return x.IdealOnTime
 	}
 	return nil
+}
+
+func (x *Streams) GetTokened() int64 {
+	if x != nil {
+		return x.Tokened
+	}
+	return 0
+}
+
+func (x *Streams) GetInputTokens() int64 {
+	if x != nil {
+		return x.InputTokens
+	}
+	return 0
+}
+
+func (x *Streams) GetOutputTokens() int64 {
+	if x != nil {
+		return x.OutputTokens
+	}
+	return 0
 }
 
 // Traces are requests of which the target may have recorded a trace: the slowest, and some
@@ -6178,12 +6222,14 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06target\x18F \x01(\x05R\x06target\x121\n" +
 	"\x04form\x18P \x03(\v2\x1d.loadtest.worker.v1.FormFieldR\x04form\x12)\n" +
 	"\x10follow_redirects\x18Q \x01(\x05R\x0ffollowRedirects\x122\n" +
-	"\x06stream\x18Z \x01(\v2\x1a.loadtest.worker.v1.StreamR\x06streamJ\x04\b\f\x10\r\"y\n" +
+	"\x06stream\x18Z \x01(\v2\x1a.loadtest.worker.v1.StreamR\x06streamJ\x04\b\f\x10\r\"\xc1\x01\n" +
 	"\x06Stream\x128\n" +
 	"\x06events\x18\x01 \x01(\x0e2 .loadtest.worker.v1.StreamEventsR\x06events\x12\x14\n" +
 	"\x05until\x18\x02 \x01(\tR\x05until\x12\x1f\n" +
 	"\vstall_nanos\x18\x03 \x01(\x03R\n" +
-	"stallNanos\"\x91\x01\n" +
+	"stallNanos\x12!\n" +
+	"\finput_tokens\x18\x04 \x01(\tR\vinputTokens\x12#\n" +
+	"\routput_tokens\x18\x05 \x01(\tR\foutputTokens\"\x91\x01\n" +
 	"\tFormField\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x1a\n" +
@@ -6424,14 +6470,17 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\astreams\x18Z \x01(\v2\x1b.loadtest.worker.v1.StreamsR\astreams\x1a>\n" +
 	"\x10StatusCodesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\x05R\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xe5\x01\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xc7\x02\n" +
 	"\aStreams\x12\x16\n" +
 	"\x06events\x18\x01 \x01(\x03R\x06events\x12\x1b\n" +
 	"\tin_window\x18\x02 \x01(\x03R\binWindow\x123\n" +
 	"\x05times\x18\x03 \x03(\v2\x1d.loadtest.worker.v1.HistogramR\x05times\x123\n" +
 	"\x05ideal\x18\x04 \x03(\v2\x1d.loadtest.worker.v1.HistogramR\x05ideal\x12\x17\n" +
 	"\aon_time\x18\x05 \x03(\x03R\x06onTime\x12\"\n" +
-	"\rideal_on_time\x18\x06 \x03(\x03R\videalOnTime\"\xc1\x01\n" +
+	"\rideal_on_time\x18\x06 \x03(\x03R\videalOnTime\x12\x18\n" +
+	"\atokened\x18\a \x01(\x03R\atokened\x12!\n" +
+	"\finput_tokens\x18\b \x01(\x03R\vinputTokens\x12#\n" +
+	"\routput_tokens\x18\t \x01(\x03R\foutputTokens\"\xc1\x01\n" +
 	"\x06Traces\x12\x10\n" +
 	"\x03ids\x18\x01 \x01(\fR\x03ids\x12\x1a\n" +
 	"\boutcomes\x18\x02 \x03(\x05R\boutcomes\x12\x1a\n" +
