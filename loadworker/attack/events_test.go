@@ -220,7 +220,7 @@ func TestEventsThatCameWhileTheProcessStoodStillHaveABracket(t *testing.T) {
 		<-time.After(2 * time.Second)
 		stood = 1980 * ms
 		e.Came(99, 0)
-		e.ended(&e.slot.hit, &transport.Response{}, result{})
+		e.ended(&e.slot.hit, &transport.Response{}, result{outcome: measure.Reset})
 		s := rec.streams[0].times
 		same.As(t, "longest gap as it was measured", []time.Duration{2 * time.Second}, timesOf(s.Times[measure.LongestGap]))
 		if ideal := s.Ideally(measure.LongestGap).Max(); ideal > 20*ms {

@@ -49,6 +49,8 @@ func (h *hit) counts() bool { return h.due >= 0 }
 // result is the outcome of a hit.
 type result struct {
 	received time.Duration
+	// lingered is for how long the end of a stream was awaited after that, in vain.
+	lingered time.Duration
 	waited   time.Duration // before it was read; 0: not known
 	sampled  bool          // waited is of the fair sample
 	// unread is how much of the time until received it was over, and not noticed: waited,

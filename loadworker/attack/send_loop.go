@@ -196,10 +196,12 @@ func (s *scheduler) end(c *connSlot, r transport.Response, err error) result {
 	if err == nil && x.missed(&c.hit, &r, now) {
 		err = errMissed
 	}
+	lingered := time.Duration(0)
 	if r.Streamed.Left && err == nil {
-		now = c.events.read // what came after the last event was waited for in vain
+		lingered = now - c.events.read // for the end of the response, which is no part of it
 	}
-	res := x.judge(&c.hit, &r, err, now)
+	res := x.judge(&c.hit, &r, err, now-lingered)
+	res.lingered = lingered
 	x.rec.noteEnd(c.shard, &c.hit, res, x.windowEnd())
 	if c.hit.counts() {
 		x.rec.countEnd(c.shard, &c.hit, res)

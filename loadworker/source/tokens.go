@@ -50,7 +50,7 @@ func (s *Source) Tokens(request int, r *transport.Response) (input, output int64
 	if len(t.input.steps)+len(t.output.steps) == 0 {
 		return 0, 0, false
 	}
-	document, ok := parseJSON(r.Streamed.Data)
+	document, ok := parseJSON(r.EventData)
 	if !ok {
 		return 0, 0, false
 	}

@@ -31,7 +31,7 @@ func TestTokensAreThoseThatAnEventSays(t *testing.T) {
 		strings.Repeat("[", 1<<20): {},
 		`{"usage": {"prompt_tokens": 12, "completion_tokens": 99999999999999999999}}`: {},
 	} {
-		input, output, ok := s.Tokens(0, &transport.Response{Streamed: transport.Streamed{Data: []byte(data)}})
+		input, output, ok := s.Tokens(0, &transport.Response{EventData: []byte(data)})
 		if ok != want.ok || ok && (input != want.input || output != want.output) {
 			t.Errorf("%.80s: %d, %d, %v, want %+v", data, input, output, ok, want)
 		}

@@ -50,6 +50,4 @@ type Streamed struct {
 	// Ended says that the last of them was the one of Stream.Until, and Left that the client did not
 	// wait for the end of the response after it.
 	Ended, Left bool
-	// Data is that of the latest event, if it is kept. It is valid until the next request of the connection.
-	Data []byte
 }
