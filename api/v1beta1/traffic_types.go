@@ -80,6 +80,7 @@ type Request struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.body) || !has(self.bodyFrom)",message="at most one of body and bodyFrom must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.body) || !has(self.form)",message="at most one of body and form must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.targets) || !has(self.method) && !has(self.path) && !has(self.body) && !has(self.bodyFrom) && !has(self.form)",message="method, path, body, bodyFrom and form must not be set with targets, which have their own"
+// +kubebuilder:validation:XValidation:rule="!has(self.stream) || !has(self.targets) && (!has(self.method) || self.method != 'HEAD')",fieldPath=".stream",reason="FieldValueForbidden",message="stream must not be set with targets, nor with method HEAD, whose responses have no body"
 type HTTPRequest struct {
 	// method is the HTTP method. Default GET.
 	// +optional

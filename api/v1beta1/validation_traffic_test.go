@@ -1,5 +1,8 @@
 package v1beta1_test
 
+// noStream is what is said of a stream whose responses are none.
+const noStream = "spec.requests[0].http.stream: Forbidden: stream must not be set with targets, nor with method HEAD, whose responses have no body"
+
 // trafficValidations are about what is sent, and where to.
 var trafficValidations = []validation{
 	// What to send it to.
@@ -184,6 +187,21 @@ var trafficValidations = []validation{
 	{name: "body and form", valid: "{requests: [{name: home, http: {method: POST, followRedirects: 3, form: [{name: user, value: '${user}'}, {name: file, filename: a.csv, contentType: text/csv}], bodyFrom: {configMap: {name: a, key: b}}}}]}",
 		invalid: "{requests: [{name: home, http: {method: POST, body: a, form: [{name: user, value: a}]}}]}",
 		want:    []string{"spec.requests[0].http: Invalid value: at most one of body and form must be set"}},
+	{name: "a stream of targets", valid: "{requests: [{name: chat, http: {method: POST, stream: {events: SSE, until: '[DONE]', stall: 5s}}}]}",
+		invalid: "{requests: [{name: replay, http: {stream: {events: SSE}, targets: {from: {configMap: {name: replay, key: targets.txt}}}}}]}",
+		want:    []string{noStream}},
+	{name: "a stream without a body", valid: "{requests: [{name: feed, http: {stream: {events: Lines}}}]}",
+		invalid: "{requests: [{name: feed, http: {method: HEAD, stream: {events: Lines}}}]}",
+		want:    []string{noStream}},
+	{name: "a stream of no events", valid: "{requests: [{name: feed, http: {stream: {events: Chunks}}}]}",
+		invalid: "{requests: [{name: feed, http: {stream: {until: end}}}]}",
+		want:    []string{"spec.requests[0].http.stream.events: Required value"}},
+	{name: "events of streams", valid: "{requests: [{name: feed, http: {stream: {events: SSE}}}]}",
+		invalid: "{requests: [{name: feed, http: {stream: {events: Tokens}}}]}",
+		want:    []string{`spec.requests[0].http.stream.events: Unsupported value: "Tokens": supported values: "SSE", "Lines", "Chunks"`}},
+	{name: "stall of a stream", valid: "{requests: [{name: feed, http: {stream: {events: SSE, stall: 10m}}}]}",
+		invalid: "{requests: [{name: feed, http: {stream: {events: SSE, stall: 0s}}}]}",
+		want:    []string{`spec.requests[0].http.stream.stall: Invalid value: "0s": stall must be a time from 1ms to 10m, such as 5s`}},
 	{name: "format of targets", valid: "{requests: [{name: replay, http: {targets: {from: {configMap: {name: replay, key: targets.jsonl}}, format: JSON}}}]}",
 		invalid: "{requests: [{name: replay, http: {targets: {from: {configMap: {name: replay, key: targets.txt}}, format: http}}}]}",
 		want:    []string{`spec.requests[0].http.targets.format: Unsupported value: "http": supported values: "HTTP", "JSON"`}},

@@ -141,5 +141,6 @@ func byOutcome(o *v1beta1.Outcomes) [measure.NumOutcomes]int64 {
 		measure.ServerError: o.ServerError, measure.UnexpectedStatus: o.UnexpectedStatus, measure.Timeout: o.Timeout,
 		measure.Refused: o.Refused, measure.Reset: o.Reset, measure.DNS: o.DNS, measure.TLS: o.TLS,
 		measure.BadResponse: o.BadResponse, measure.Unfinished: o.Unfinished, measure.Other: o.Other,
+		measure.BrokenOff: o.BrokenOff, measure.Stalled: o.Stalled, measure.EndedEarly: o.EndedEarly,
 	}
 }

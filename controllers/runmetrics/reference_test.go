@@ -38,7 +38,7 @@ func everything(t *testing.T) []*dto.MetricFamily {
 	}
 	of := &last.Steps[0].Result.Requests[0]
 	of.ResponseTime = last.Steps[0].Result.ResponseTime
-	of.Outcomes = v1beta1.Outcomes{Success: 1, RateLimited: 1, ClientError: 1, ServerError: 1, UnexpectedStatus: 1, Timeout: 1, Refused: 1, Reset: 1, DNS: 1, TLS: 1, BadResponse: 1, Unfinished: 1, Other: 1}
+	of.Outcomes = v1beta1.Outcomes{Success: 1, RateLimited: 1, ClientError: 1, ServerError: 1, UnexpectedStatus: 1, Timeout: 1, Refused: 1, Reset: 1, DNS: 1, TLS: 1, BadResponse: 1, Unfinished: 1, Other: 1, BrokenOff: 1, Stalled: 1, EndedEarly: 1}
 	o.Finished(lt.UID, &last)
 	o.list = []v1beta1.LoadTest{stripped(lt, v1beta1.VerdictPassed, 0)}
 	loadtest.NewMetrics(o.registry)

@@ -178,12 +178,12 @@ func TestOrderOfRequests(t *testing.T) {
 	}
 }
 
-// However many requests there are and whatever comes of them, their series are no more than 20
+// However many requests there are and whatever comes of them, their series are no more than 23
 // for each that has series; and each LoadTest has the one of which the most failed.
 func TestSeriesOfRequestsAreBounded(t *testing.T) {
 	const tests, each = 1000, 32
 	whole := v1beta1.Latency{P50: milliseconds(1), P90: milliseconds(1), P95: milliseconds(1), P99: milliseconds(1), P999: milliseconds(1)}
-	outcomes := v1beta1.Outcomes{Success: 1, RateLimited: 1, ClientError: 1, ServerError: 1, UnexpectedStatus: 1, Timeout: 1, Refused: 1, Reset: 1, DNS: 1, TLS: 1, BadResponse: 1, Unfinished: 1, Other: 1}
+	outcomes := v1beta1.Outcomes{Success: 1, RateLimited: 1, ClientError: 1, ServerError: 1, UnexpectedStatus: 1, Timeout: 1, Refused: 1, Reset: 1, DNS: 1, TLS: 1, BadResponse: 1, Unfinished: 1, Other: 1, BrokenOff: 1, Stalled: 1, EndedEarly: 1}
 	o := newOperator(t)
 	o.Most, o.MostRequests = tests, tests
 	for i := range tests {
@@ -199,7 +199,7 @@ func TestSeriesOfRequestsAreBounded(t *testing.T) {
 		o.Finished(lt.UID, &last)
 		o.list = append(o.list, stripped(lt, v1beta1.VerdictFailed, 0))
 	}
-	for most, want := range map[int]int{0: 0, 10: 200, tests: 20 * tests, 2 * tests: 40 * tests} {
+	for most, want := range map[int]int{0: 0, 10: 230, tests: 23 * tests, 2 * tests: 46 * tests} {
 		o.MostRequests = most
 		series := o.scrape()
 		if n := len(byRequest(series)); n != want {

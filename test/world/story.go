@@ -156,7 +156,7 @@ func (w *World) checkSum(s *v1beta1.StepStatus) {
 		return
 	}
 	o := r.Outcomes
-	sum := o.Success + o.RateLimited + o.ClientError + o.ServerError + o.UnexpectedStatus + o.Timeout + o.Refused + o.Reset + o.DNS + o.TLS + o.BadResponse + o.Unfinished + o.Other
+	sum := o.Success + o.RateLimited + o.ClientError + o.ServerError + o.UnexpectedStatus + o.Timeout + o.Refused + o.Reset + o.DNS + o.TLS + o.BadResponse + o.Unfinished + o.Other + o.BrokenOff + o.Stalled + o.EndedEarly
 	if sum+r.InFlight != r.Sent || r.Failed != sum-r.Expected || r.Due != r.Sent+r.Unsent {
 		w.violated(countsAddUp, "step %s: outcomes add up to %d of %d sent, with %d in flight; failed %d, due %d, unsent %d", s.Name, sum, r.Sent, r.InFlight, r.Failed, r.Due, r.Unsent)
 	}

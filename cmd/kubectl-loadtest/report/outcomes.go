@@ -61,6 +61,9 @@ func Failures(c *v1beta1.Counts) []Class {
 		{"host not resolved", o.DNS, "dns"},
 		{"TLS", o.TLS, "tls"},
 		{"bad response", o.BadResponse, "badResponse"},
+		{"stream broken off", o.BrokenOff, "brokenOff"},
+		{"stream stalled", o.Stalled, "stalled"},
+		{"stream ended early", o.EndedEarly, "endedEarly"},
 		{"unfinished at the end", o.Unfinished, "unfinished"},
 		{"other", o.Other, "other"},
 	}

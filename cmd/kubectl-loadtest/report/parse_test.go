@@ -221,7 +221,7 @@ func takeFailures(t *testing.T, r *v1beta1.StepResult, value string) {
 	classes := map[string]*int64{
 		"timeouts": &o.Timeout, "server errors": &o.ServerError, "client errors": &o.ClientError, "unexpected status": &o.UnexpectedStatus,
 		"connection refused": &o.Refused, "connection reset": &o.Reset, "host not resolved": &o.DNS, "TLS": &o.TLS,
-		"bad response": &o.BadResponse, "unfinished at the end": &o.Unfinished, "other": &o.Other, "rate limited": new(int64),
+		"bad response": &o.BadResponse, "stream broken off": &o.BrokenOff, "stream stalled": &o.Stalled, "stream ended early": &o.EndedEarly, "unfinished at the end": &o.Unfinished, "other": &o.Other, "rate limited": new(int64),
 	}
 	if outcome, message, ok := strings.Cut(value, ": "); ok {
 		addSample(r, v1beta1.ErrorSample{Outcome: outcome, Message: message})

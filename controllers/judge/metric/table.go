@@ -80,6 +80,21 @@ var table = []Metric{
 			return items, r.ExpectedInWindow, r.Successes()
 		}),
 		inResult: items},
+	// Of a stream, some events may have come within the window and others not. How much more would have come
+	// with a perfect generator is reckoned by the streams that began.
+	{Name: v1beta1.MetricEventsPerSecond, Title: "Events", Unit: Rate,
+		Measured: PerSecond(func(r *measure.Request, _ int64) (n, inWindow, all int64) {
+			if r.Streams == nil {
+				return 0, 0, 0
+			}
+			return r.Streams.InWindow, r.Streams.Times[measure.FirstEvent].Count(), r.Sent
+		}),
+		inResult: func(r *v1beta1.StepResult) *big.Rat {
+			if r.Streams == nil {
+				return nil
+			}
+			return decimal(r.Streams.EventsPerSecond)
+		}},
 	audited(v1beta1.MetricOverLimitGrants, func(a *v1beta1.RateLimitStatus) int64 { return a.OverLimitGrants }),
 	audited(v1beta1.MetricFalseDenials, func(a *v1beta1.RateLimitStatus) int64 { return a.FalseDenials }),
 	{Name: v1beta1.MetricQuery, Unit: Number, Measured: Queried},

@@ -50,7 +50,7 @@ func typeResults(lt *v1beta1.LoadTest, merged *measure.Measurement) ([]v1beta1.T
 
 // part is what was measured of a part of the requests, which a threshold may name.
 func part(spec *v1beta1.LoadTestSpec, merged *measure.Measurement, sum *measure.Request, named bool) v1beta1.PartResult {
-	p := v1beta1.PartResult{Counts: counts(sum), ResponseTime: latency(sum.Response), OnTime: onTime(spec, sum)}
+	p := v1beta1.PartResult{Counts: counts(sum), ResponseTime: latency(sum.Response), Streams: streams(sum, merged.Window), OnTime: onTime(spec, sum)}
 	if named {
 		addIdealOfPart(&p, sum)
 	}
@@ -111,7 +111,7 @@ func TrimRequests(spec *v1beta1.LoadTestSpec, r *v1beta1.StepResult, room int) {
 func CountsAlone(r *v1beta1.StepResult) {
 	for i := range r.Requests {
 		of := &r.Requests[i]
-		of.ResponseTime, of.WithoutGenerator, of.OnTime, of.ErrorSamples = nil, nil, nil, nil
+		of.ResponseTime, of.WithoutGenerator, of.Streams, of.OnTime, of.ErrorSamples = nil, nil, nil, nil, nil
 	}
 }
 

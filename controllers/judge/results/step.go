@@ -66,6 +66,7 @@ func StepResult(lt *v1beta1.LoadTest, step *v1beta1.StepStatus, merged *measure.
 		Requests:       requests,
 		Journeys:       journeys,
 		Sessions:       sessions(&step.Load, merged),
+		Streams:        streams(&total, merged.Window),
 		OnTime:         onTime(spec, &total),
 		Transport:      text.Truncate(merged.Transport, maxTransport),
 		Generator:      generator(newFleet(lt.Status.Workers.Desired, step), step, merged, &total),
@@ -135,6 +136,9 @@ func counts(r *measure.Request) v1beta1.Counts {
 			TLS:              o[measure.TLS],
 			BadResponse:      o[measure.BadResponse],
 			Other:            o[measure.Other],
+			BrokenOff:        o[measure.BrokenOff],
+			Stalled:          o[measure.Stalled],
+			EndedEarly:       o[measure.EndedEarly],
 		},
 		StatusCodes: statusCodes(r.StatusCodes),
 	}

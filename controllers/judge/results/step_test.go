@@ -271,7 +271,7 @@ func TestEveryOutcomeIsCountedOnce(t *testing.T) {
 	results.Settle(got)
 	want := v1beta1.Outcomes{
 		Success: 1, RateLimited: 2, ClientError: 4, ServerError: 8, UnexpectedStatus: 16, Timeout: 32, Refused: 64,
-		Reset: 128, DNS: 256, TLS: 512, BadResponse: 1024, Unfinished: 2048, Other: 4096,
+		Reset: 128, DNS: 256, TLS: 512, BadResponse: 1024, Unfinished: 2048, Other: 4096, BrokenOff: 8192, Stalled: 16384, EndedEarly: 32768,
 	}
 	same.As(t, "outcomes", want, got.Outcomes)
 	if got.Sent != 1<<measure.NumOutcomes-1 || got.Completed != 31 {

@@ -14,7 +14,7 @@ func TestOutcomesOfStoredItems(t *testing.T) {
 	acknowledged := map[measure.Outcome]bool{measure.Success: true}
 	open := map[measure.Outcome]bool{
 		measure.ServerError: true, measure.UnexpectedStatus: true, measure.Timeout: true, measure.Reset: true,
-		measure.TLS: true, measure.BadResponse: true, measure.Unfinished: true, measure.Other: true,
+		measure.TLS: true, measure.BadResponse: true, measure.Unfinished: true, measure.Other: true, measure.BrokenOff: true, measure.Stalled: true, measure.EndedEarly: true,
 	}
 	for o := range measure.Outcome(measure.NumOutcomes) {
 		m := measure.NewMeasurement(1)

@@ -17,11 +17,11 @@ func (s sample) idealTime(u unmeasured) *big.Rat {
 	if !ok {
 		return s.idealServiceTime(u)
 	}
-	h = s.withUnmeasured(h, u.endless, u.unsent, u.withheld)
+	h = s.withUnmeasured(h, u.endless+u.failed, u.unsent, u.withheld)
 	if s.threshold.Of == v1beta1.LatencyOfExpected {
 		return metric.Micros(s.metric.Times().Of(h)) // no timeout is among them
 	}
-	return metric.Micros(s.pickBelow(h, s.request.Excused))
+	return metric.Micros(s.pickBelow(h, s.excused()))
 }
 
 // idealTimes are the times of a perfect generator; ok is false if they are not known: of
@@ -29,6 +29,9 @@ func (s sample) idealTime(u unmeasured) *big.Rat {
 // requests take the same from when they were due as from when they were sent.
 func (s sample) idealTimes() (h *measure.Histogram, ok bool) {
 	load := &s.step.Load
+	if s.threshold.Time.IsOfStreams() {
+		return s.idealEventTimes()
+	}
 	if s.threshold.Time == v1beta1.ServiceTime && (load.Arrives() || load.RatePerUser != nil || s.request.Ideal == nil) {
 		return nil, false
 	}

@@ -64,7 +64,7 @@ func endedByConditions(j *measure.Journey) (n int64, because string) {
 func (s sample) missingRequest(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus) string {
 	for i := range min(len(spec.Requests), len(s.merged.Requests), len(requests)) {
 		r := &spec.Requests[i]
-		if s.merged.Requests[i].Sent > 0 || !plan.IsAbout(s.threshold, requests, i) || !plan.IsSent(spec, r) {
+		if s.merged.Requests[i].Sent > 0 || !s.judges(i) || !plan.IsSent(spec, r) {
 			continue
 		}
 		switch {

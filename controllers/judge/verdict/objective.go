@@ -22,6 +22,9 @@ func label(t *v1beta1.Threshold) string {
 	if t.Time == v1beta1.ServiceTime {
 		text += " service time"
 	}
+	if t.Time.IsOfStreams() {
+		text += " of the " + streamTimes[t.Time].words
+	}
 	if t.Of == v1beta1.LatencyOfExpected {
 		text += " of expected responses"
 	}
@@ -82,6 +85,9 @@ func (o *observation) openUndecided(s sample, onTime, due int64) {
 
 // times are what a latency is of. ok is false if it is not known.
 func (s sample) times() (h *measure.Histogram, ok bool) {
+	if s.threshold.Time.IsOfStreams() {
+		return s.eventTimes()
+	}
 	response, service := s.request.Response, s.request.Service
 	if s.threshold.Of == v1beta1.LatencyOfExpected {
 		if response, service, ok = s.request.ExpectedTimes(); !ok {

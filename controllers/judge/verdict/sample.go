@@ -63,30 +63,34 @@ type sample struct {
 	metric    metric.Metric // of the threshold
 	step      *v1beta1.StepStatus
 	merged    *measure.Measurement
-	request   measure.Request // of all requests that the threshold names
-	items     int64           // that those expected in the window carried
-	within    int             // of the times of the plan, the threshold's
-	journey   measure.Journey // of all journeys that it names
-	timeout   time.Duration   // the longest of these
-	each      int64           // how many requests a session sends at most
+	request   measure.Request  // of all requests that the threshold names
+	items     int64            // that those expected in the window carried
+	within    int              // of the times of the plan, the threshold's
+	journey   measure.Journey  // of all journeys that it names
+	timeout   time.Duration    // the longest of these
+	each      int64            // how many requests a session sends at most
+	judges    func(i int) bool // whether it is judged by a request
+	whole     bool             // that it is, by every request
 }
 
 func newSample(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus, t *v1beta1.Threshold, step *v1beta1.StepStatus, merged *measure.Measurement) (sample, error) {
 	s := sample{threshold: t, metric: metric.Of(t.Metric), step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t), each: plan.RequestsOfASession(spec)}
-	s.timeout = plan.LongestTimeout(spec, func(i int) bool { return plan.IsAbout(t, requests, i) && plan.IsSent(spec, &spec.Requests[i]) })
+	s.judges = func(i int) bool { return plan.Judges(spec, t, requests, i) && !s.isOneReply(spec, i) }
+	s.timeout = plan.LongestTimeout(spec, func(i int) bool { return s.judges(i) && plan.IsSent(spec, &spec.Requests[i]) })
 	if merged == nil || step.Result == nil {
 		return s, nil
 	}
+	s.whole = len(t.Requests)+len(t.Types) == 0 && (!t.OfStreams() || s.judgesAll())
 	if err := s.addJourneys(spec); err != nil {
 		return s, err
 	}
 	for i, items := range plan.RequestItems(spec) {
-		if i < len(merged.Requests) && plan.IsAbout(t, requests, i) {
+		if i < len(merged.Requests) && s.judges(i) {
 			s.items += items * merged.Requests[i].ExpectedInWindow
 		}
 	}
 	var err error
-	s.request, err = merged.Of(func(i int) bool { return plan.IsAbout(t, requests, i) })
+	s.request, err = merged.Of(s.judges)
 	return s, err
 }
 
@@ -127,6 +131,9 @@ func (s sample) observe() observation {
 	}
 	if s.request.Sent == 0 {
 		return unknown("%s cannot be judged: no request was sent.", s.place())
+	}
+	if s.threshold.OfStreams() && s.request.Streams == nil {
+		return unknown("%s cannot be judged: no response came in parts.", s.place())
 	}
 	switch from := s.metric.Measured.(type) {
 	case metric.Times:
@@ -209,13 +216,13 @@ func (s sample) time(from metric.Times) observation {
 		return unknown("%s has %d samples; at least %d are needed.", s.place(), n, from.Needed())
 	}
 	u := s.unmeasured()
-	value := from.Of(s.withUnmeasured(h, u.endless, u.unsent+u.withheld, 0))
+	value := from.Of(s.withUnmeasured(h, u.endless+u.failed, u.unsent+u.withheld, 0))
 	o := between(metric.Micros(value), s.idealTime(u))
 	o.apart = s.timeApart(o.ideally())
 	if u.all() > 0 {
 		o.worst, o.caveat, o.counted = withUnfinished(h, from.Quantile, u.all()), s.leftOut(u), u.counted()
 	}
-	if u.open > 0 {
+	if u.open+u.goingOn > 0 {
 		o.best = s.bestTime(u)
 	}
 	return o

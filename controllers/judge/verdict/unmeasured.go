@@ -24,17 +24,24 @@ type unmeasured struct {
 	unsent, withheld int64
 	// somewhere is how many were not sent, and perhaps none of them is meant.
 	somewhere int64
+	// failed is how many failed before the first event of their stream, which so never came.
+	failed int64
+	// goingOn is how many streams had not ended when the step did.
+	goingOn int64
 }
 
 // all is how many there may be.
 func (u unmeasured) all() int64 {
-	return u.open + u.endless + u.unsent + u.withheld + u.somewhere
+	return u.open + u.endless + u.unsent + u.withheld + u.somewhere + u.failed + u.goingOn
 }
 
 // unmeasured counts the requests without a time. What is unsent belongs to the response times
 // of all requests, which count from when these were due; not to a maximum or a mean, which are
 // of what was sent; and not to a step that was cut, in which it might have been sent.
 func (s sample) unmeasured() unmeasured {
+	if s.threshold.Time.IsOfStreams() {
+		return s.unmeasuredStreams()
+	}
 	unfinished := s.request.Outcomes[measure.Unfinished]
 	if s.step.State != v1beta1.StepComplete {
 		return unmeasured{open: s.open()}
@@ -49,9 +56,14 @@ func (s sample) unmeasured() unmeasured {
 	if s.metric.Times().Quantile == 0 || s.threshold.Time == v1beta1.ServiceTime || s.threshold.Of == v1beta1.LatencyOfExpected {
 		return u
 	}
+	return s.addUnsent(u)
+}
+
+// addUnsent adds what was due and not sent.
+func (s sample) addUnsent(u unmeasured) unmeasured {
 	unsent := s.request.Due - s.request.Sent
-	switch whole := len(s.threshold.Requests)+len(s.threshold.Types) == 0; {
-	case whole:
+	switch {
+	case s.whole:
 		unsent = s.merged.Unsent
 	case !s.merged.KnowsDue():
 		u.somewhere = s.merged.Unsent
@@ -129,11 +141,11 @@ func (s sample) bestTime(u unmeasured) *big.Rat {
 	if !ok {
 		h, _ = s.times()
 	}
-	h = s.withUnmeasured(h, u.endless, u.unsent, u.withheld+u.open)
+	h = s.withUnmeasured(h, u.endless+u.failed, u.unsent, u.withheld+u.open+u.goingOn)
 	if s.threshold.Of == v1beta1.LatencyOfExpected {
 		return metric.Micros(s.metric.Times().Of(h))
 	}
-	return metric.Micros(s.pickBelow(h, s.request.Excused))
+	return metric.Micros(s.pickBelow(h, s.excused()))
 }
 
 // leftOut says which requests without a time a value leaves out, or counts by less than they
@@ -148,6 +160,12 @@ func (s sample) leftOut(u unmeasured) string {
 	}
 	if u.open > 0 {
 		parts = append(parts, s.undecided(u.open))
+	}
+	if u.goingOn > 0 {
+		parts = append(parts, fmt.Sprintf("%d streams that had not ended when the step did", u.goingOn))
+	}
+	if len(parts) == 0 && u.failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d requests that had no first event", u.failed+u.endless))
 	}
 	if len(parts) == 0 {
 		parts = append(parts, fmt.Sprintf("the times of %d requests that had no answer", u.endless))
@@ -172,8 +190,12 @@ func (u unmeasured) counted() string {
 	if u.endless > 0 {
 		parts = append(parts, fmt.Sprintf("%d requests without an answer", u.endless))
 	}
-	if len(parts) == 0 {
-		return ""
+	var sentences []string
+	if len(parts) > 0 {
+		sentences = append(sentences, "It counts "+strings.Join(parts, ", and ")+", each with the time that it had waited so far.")
 	}
-	return "It counts " + strings.Join(parts, ", and ") + ", each with the time that it had waited so far."
+	if u.failed > 0 {
+		sentences = append(sentences, fmt.Sprintf("It counts %d requests that failed before a first event, each as if it had waited for its timeout.", u.failed))
+	}
+	return strings.Join(sentences, " ")
 }

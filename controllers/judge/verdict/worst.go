@@ -8,7 +8,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -23,7 +22,7 @@ func (s sample) worst(requests []v1beta1.RequestStatus) string {
 	}
 	var of []int
 	for i := range min(len(s.merged.Requests), len(requests)) {
-		if plan.IsAbout(s.threshold, requests, i) && s.merged.Requests[i].Sent > 0 {
+		if s.judges(i) && s.merged.Requests[i].Sent > 0 {
 			of = append(of, i)
 		}
 	}

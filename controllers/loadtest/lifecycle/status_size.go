@@ -19,9 +19,10 @@ const maxObject = 1_200 << 10
 // bytes of JSON, with counts of ten digits and times of an hour to the microsecond. The names
 // and the plan of each step, whose length is known, are added.
 const (
-	sizeLoad      = 6_180 // a step that sends load: 4.6 KB with its message, the sentence of 1 KB about an unfit generator, and 0.5 KB of resultRefs
-	sizeType      = 980   // the counts and the response times of a type of request in a step
+	sizeLoad      = 6_250 // a step that sends load: 4.6 KB with its message, the sentence of 1 KB about an unfit generator, and 0.5 KB of resultRefs
+	sizeType      = 1_050 // the counts and the response times of a type of request in a step
 	sizeIdeal     = 320   // the same without the generator's own delay, of a type that a threshold names
+	sizeStreams   = 760   // the events of streams, in a step or of a type of request in it
 	sizeOnTime    = 105   // how many requests were on time, in a step or of a type of request in it
 	sizeJourney   = 480   // what became of a journey in a step, but for where it failed
 	sizeFailedIn  = 50    // how often a journey failed in one of its steps
@@ -96,13 +97,18 @@ func sizeOfStatus(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) int {
 			load += sizeRepeated
 		}
 	}
+	streams := 0
 	for _, name := range requestTypes(spec) {
 		load += sizeType + onTime + v1beta1.JSONSize(name)
+		if mayStream(spec, name) {
+			load += sizeStreams
+			streams = sizeStreams
+		}
 		if plan.NamesType(spec, name) {
 			load += sizeIdeal
 		}
 	}
-	load += sizeOfJourneys(spec)
+	load += streams + sizeOfJourneys(spec)
 	if spec.Replay != nil {
 		load += sizeReplay
 	}
@@ -149,6 +155,16 @@ func sizeOfJourneys(spec *v1beta1.LoadTestSpec) (n int) {
 // sizeOfPlan is the size of a step that has not begun.
 func sizeOfPlan(s *v1beta1.StepStatus) int {
 	return v1beta1.JSONSize(v1beta1.StepStatus{Name: s.Name, Repetition: s.Repetition, Rung: s.Rung, State: s.State, Load: s.Load, TimeLimit: s.TimeLimit})
+}
+
+// mayStream says whether responses to requests of a type may come in parts.
+func mayStream(spec *v1beta1.LoadTestSpec, name string) bool {
+	for i, r := range plan.RequestNames(spec) {
+		if r.Type == name && plan.MayStream(&spec.Requests[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // requestTypes are the types of the requests, each once.

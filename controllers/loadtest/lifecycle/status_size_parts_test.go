@@ -90,6 +90,13 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 				Samples: manyItems, Min: &long, Mean: &long, P50: &long, P75: &long, P90: &long, P95: &long, P99: &long, P999: &long, P9999: &long, Longest: &long,
 			}}) - jsonSize(t, v1beta1.PartResult{})),
 		},
+		"streams, of all and of one of two types": {
+			4, 2, nil,
+			func(lt *v1beta1.LoadTest) {
+				lt.Spec.Requests[0].HTTP.Stream = &v1beta1.Stream{Events: v1beta1.StreamSSE}
+			},
+			4*2*jsonSize(t, map[string]any{"streams": streamsAtTheirLargest(long)}) + jsonSize(t, v1beta1.HTTPRequest{Stream: &v1beta1.Stream{Events: v1beta1.StreamSSE}}),
+		},
 		"journeys, and the sessions that carry them out": {
 			4, 1, nil,
 			func(lt *v1beta1.LoadTest) {
@@ -218,4 +225,9 @@ func TestBaselineThatFitsExactly(t *testing.T) {
 	if got := said(decide(padded(lt, 3<<10+5), lifecycle.Observed{Baseline: before}, 0).Status, v1beta1.ConditionAccepted); got != want {
 		t.Errorf("Accepted is %s, want %s", got, want)
 	}
+}
+
+func streamsAtTheirLargest(long metav1.Duration) v1beta1.StreamsResult {
+	times := &v1beta1.EventTimes{Samples: manyItems, Mean: &long, P50: &long, P95: &long, P99: &long, Longest: &long}
+	return v1beta1.StreamsResult{Events: manyItems, EventsPerSecond: "1234567890.1", FirstEvent: times, BetweenEvents: times, LongestGap: times, MeanGap: times}
 }

@@ -118,6 +118,9 @@ func thresholdOf(spec *v1beta1.LoadTestSpec, load string, t v1beta1.Threshold) (
 		steps = append(steps, s.Name)
 	}
 	t.Loads = nil
+	if t.OfStreams() && !hasStreams(spec, &t) {
+		return t, false
+	}
 	for _, part := range []struct {
 		named *[]string
 		has   []string
@@ -235,8 +238,10 @@ func checkLoadsOf(spec *v1beta1.LoadTestSpec) *Refusal {
 	if !foreground {
 		return invalid("spec.loads: at least one load must not be in the background.")
 	}
-	if refusal := checkAllSent(spec); refusal != nil {
-		return refusal
+	for _, check := range []func(*v1beta1.LoadTestSpec) *Refusal{checkAllSent, checkOfStreams} {
+		if refusal := check(spec); refusal != nil {
+			return refusal
+		}
 	}
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]

@@ -148,7 +148,7 @@ func setHTTP(w *workerv1.Request, target *v1beta1.Target, h v1beta1.HTTPRequest)
 			Name: f.Name, Value: ptr.Deref(f.Value, ""), Filename: f.Filename, ContentType: f.ContentType, FromFile: f.Value == nil,
 		})
 	}
-	w.FollowRedirects = h.FollowRedirects
+	w.FollowRedirects, w.Stream = h.FollowRedirects, stream(h.Stream)
 	if f, ok := targetsFile(h.Targets); ok {
 		w.TargetsFile, w.TargetsFormat = f.Path(), targetsFormats[h.Targets.Format]
 	}

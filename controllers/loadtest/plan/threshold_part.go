@@ -38,7 +38,7 @@ func requestGroups(spec *v1beta1.LoadTestSpec) []int32 {
 	for i := range requests {
 		thresholds := make([]byte, len(spec.Thresholds))
 		for n := range spec.Thresholds {
-			if IsAbout(&spec.Thresholds[n], requests, i) {
+			if Judges(spec, &spec.Thresholds[n], requests, i) {
 				thresholds[n] = 1
 			}
 		}

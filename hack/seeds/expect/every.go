@@ -91,7 +91,7 @@ func accounted(about []string) func(record.Results) (string, bool) {
 // outcomes are all requests that are in a class.
 func outcomes(o *v1beta1.Outcomes) int64 {
 	return o.Success + o.RateLimited + o.ClientError + o.ServerError + o.UnexpectedStatus + o.Timeout + o.Refused + o.Reset +
-		o.DNS + o.TLS + o.BadResponse + o.Unfinished + o.Other
+		o.DNS + o.TLS + o.BadResponse + o.Unfinished + o.Other + o.BrokenOff + o.Stalled + o.EndedEarly
 }
 
 func stored(about []string) func(record.Results) (string, bool) {

@@ -49,7 +49,7 @@ func tally(c v1beta1.Counts) Tally {
 		Acknowledged: c.Expected,
 		TimedOut:     o.Timeout,
 		Unfinished:   o.Unfinished,
-		Broken:       o.Reset + o.BadResponse + o.Other,
+		Broken:       o.Reset + o.BadResponse + o.Other + o.BrokenOff + o.Stalled + o.EndedEarly,
 		Unavailable:  unavailable,
 		ServerErrors: o.ServerError - unavailable,
 	}

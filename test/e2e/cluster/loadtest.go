@@ -80,7 +80,7 @@ func Sending(lt *v1beta1.LoadTest) bool {
 
 func total(o v1beta1.Outcomes) int64 {
 	return o.Success + o.RateLimited + o.ClientError + o.ServerError + o.UnexpectedStatus + o.Timeout +
-		o.Refused + o.Reset + o.DNS + o.TLS + o.BadResponse + o.Unfinished + o.Other
+		o.Refused + o.Reset + o.DNS + o.TLS + o.BadResponse + o.Unfinished + o.Other + o.BrokenOff + o.Stalled + o.EndedEarly
 }
 
 // Condition is a condition of the LoadTest, empty when absent.
