@@ -39,6 +39,9 @@ var streamWays = []streamWay{
 	{"loop", false, false, http1Loop}, {"loop over TLS", false, true, http1Loop},
 	{"conn", false, false, http1Conn}, {"conn over TLS", false, true, http1Conn},
 	{"one shot", false, false, oneShot},
+	{"net/http", false, false, netHTTP}, {"net/http over TLS", false, true, netHTTP},
+	{"net/http over HTTP/2", true, false, netHTTP}, {"net/http over HTTP/2 and TLS", true, true, netHTTP},
+	{"pool", false, false, pool}, {"pool over HTTP/2", true, false, pool},
 	{"loop of HTTP/2", true, false, http2Loop}, {"loop of HTTP/2 over TLS", true, true, http2Loop},
 	{"conn of HTTP/2", true, false, http2Conn}, {"conn of HTTP/2 over TLS", true, true, http2Conn},
 }
@@ -326,8 +329,7 @@ func TestStreamsAreReadAsTheyCome(t *testing.T) {
 				if sent := join(tt.parts); err == nil && (r.Status != tt.status || !strings.HasPrefix(sent, string(r.Body)) || !r.Streamed.Left && string(r.Body) != sent) {
 					t.Errorf("status %d and %q; want %d and %q", r.Status, r.Body, tt.status, sent)
 				}
-				// A timeout ends a stream of HTTP/2 in a loop, and its connection in a goroutine.
-				plain(tt.goesOn || way.h2 && (tt.outcome != "timeout" || way.loop()))
+				plain(tt.goesOn || way.h2 && (tt.outcome != "timeout" || !way.closes()))
 			})
 		})
 	}
@@ -340,8 +342,8 @@ func join(parts []part) (text string) {
 	return text
 }
 
-// loop reports whether the way is an event loop.
-func (w streamWay) loop() bool { return strings.HasPrefix(w.name, "loop") }
+// closes reports whether a timeout of a request closes the connection, even of HTTP/2.
+func (w streamWay) closes() bool { return strings.HasPrefix(w.name, "conn") }
 
 // keeps reports whether the way keeps connections for further requests.
 func (w streamWay) keeps() bool { return w.name != "one shot" }
