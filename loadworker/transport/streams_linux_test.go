@@ -5,9 +5,11 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http2"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/loop"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/nethttp"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
@@ -28,38 +31,88 @@ type streamSender interface {
 	send(r *transport.Request, timeout time.Duration) (transport.Response, error)
 }
 
+// world is what senders and servers are in.
+type world struct {
+	network *virtual.Network
+	still   time.Duration // for which the process stands still, when what it waits for next has come
+}
+
+// stand stands still if the process is to.
+func (w *world) stand() {
+	still := w.still
+	w.still = 0
+	if still > 0 {
+		<-time.After(still)
+	}
+}
+
+func (w *world) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := w.network.Dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return standingConn{c, c.(syscall.Conn), w}, nil
+}
+
+type standingClock struct {
+	loop.Clock
+	*world
+}
+
+func (c standingClock) Wait(epoll int, timeout time.Duration) {
+	c.Clock.Wait(epoll, timeout)
+	c.stand()
+}
+
+type standingConn struct {
+	net.Conn
+	raw syscall.Conn
+	*world
+}
+
+func (c standingConn) SyscallConn() (syscall.RawConn, error) { return c.raw.SyscallConn() }
+
+func (c standingConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.stand()
+	return n, err
+}
+
 // streamWay is a way to send requests whose responses are streams.
 type streamWay struct {
 	name       string
 	h2, secure bool
-	from       func(t *testing.T, d *dial.Dialer, n *virtual.Network) streamSender
+	from       func(t *testing.T, d *dial.Dialer, w *world) streamSender
 }
 
 var streamWays = []streamWay{
 	{"loop", false, false, http1Loop}, {"loop over TLS", false, true, http1Loop},
 	{"conn", false, false, http1Conn}, {"conn over TLS", false, true, http1Conn},
 	{"one shot", false, false, oneShot},
+	{"net/http", false, false, netHTTP}, {"net/http over TLS", false, true, netHTTP},
+	{"net/http over HTTP/2", true, false, netHTTP}, {"net/http over HTTP/2 and TLS", true, true, netHTTP},
+	{"pool", false, false, pool}, {"pool over HTTP/2", true, false, pool},
 	{"loop of HTTP/2", true, false, http2Loop}, {"loop of HTTP/2 over TLS", true, true, http2Loop},
 	{"conn of HTTP/2", true, false, http2Conn}, {"conn of HTTP/2 over TLS", true, true, http2Conn},
 }
 
-func http1Conn(t *testing.T, d *dial.Dialer, _ *virtual.Network) streamSender {
+func http1Conn(t *testing.T, d *dial.Dialer, _ *world) streamSender {
 	return newConnSender(t, http1.NewClient(d, ""))
 }
 
-func http2Conn(t *testing.T, d *dial.Dialer, _ *virtual.Network) streamSender {
+func http2Conn(t *testing.T, d *dial.Dialer, _ *world) streamSender {
 	return newConnSender(t, http2.NewClient(d, "", http2.Shared{}))
 }
 
-func netHTTP(t *testing.T, d *dial.Dialer, _ *virtual.Network) streamSender {
+func netHTTP(t *testing.T, d *dial.Dialer, _ *world) streamSender {
 	return newConnSender(t, nethttp.NewClient(d, ""))
 }
 
-func pool(t *testing.T, d *dial.Dialer, _ *virtual.Network) streamSender {
+func pool(t *testing.T, d *dial.Dialer, _ *world) streamSender {
 	return newConnSender(t, throughPool{nethttp.NewPool(d, "", true)})
 }
 
-func oneShot(t *testing.T, d *dial.Dialer, _ *virtual.Network) streamSender {
+func oneShot(t *testing.T, d *dial.Dialer, _ *world) streamSender {
 	return newConnSender(t, transport.NewOneShot(http1.NewClient(d, "")))
 }
 
@@ -89,14 +142,14 @@ type http1LoopSender struct {
 	ended *result
 }
 
-func http1Loop(t *testing.T, d *dial.Dialer, n *virtual.Network) streamSender {
+func http1Loop(t *testing.T, d *dial.Dialer, w *world) streamSender {
 	t.Helper()
 	client := http1.NewClient(d, "")
 	s := &http1LoopSender{start: time.Now()}
 	l, err := client.NewLoop(s.start, func(_ *http1.LoopConn, r transport.Response, err error) { s.ended = &result{r, err} })
 	must.Succeed(t, err)
 	t.Cleanup(l.Close)
-	l.Clock, s.Loop = n.Clock(), l
+	l.Clock, s.Loop = standingClock{w.network.Clock(), w}, l
 	l.Add(&s.conn, client.NewConn().(*http1.Conn))
 	return s
 }
@@ -118,14 +171,14 @@ type http2LoopSender struct {
 	ended  *result
 }
 
-func http2Loop(t *testing.T, d *dial.Dialer, n *virtual.Network) streamSender {
+func http2Loop(t *testing.T, d *dial.Dialer, w *world) streamSender {
 	t.Helper()
 	client := http2.NewClient(d, "", http2.Shared{})
 	s := &http2LoopSender{start: time.Now()}
 	l, err := client.NewLoop(s.start, func(_ *http2.LoopStream, r transport.Response, err error) { s.ended = &result{r, err} })
 	must.Succeed(t, err)
 	t.Cleanup(l.Close)
-	l.Clock, s.Loop = n.Clock(), l
+	l.Clock, s.Loop = standingClock{w.network.Clock(), w}, l
 	l.Add(&s.conn, client.NewConn().(*http2.Conn))
 	return s
 }
@@ -149,8 +202,7 @@ func (s *seen) Came(n int, _ time.Duration) {
 	s.list = append(s.list, fmt.Sprintf("%v:%d", time.Since(s.start), n))
 }
 
-// told is what a server writes into the body of a response, one part after another: after a time, in one chunk
-// or frame.
+// part is a part of a body, which a server writes after a time, in one chunk or frame.
 type part struct {
 	after time.Duration
 	text  string
@@ -186,28 +238,28 @@ func tells(status int, end string, parts ...part) http.HandlerFunc {
 	}
 }
 
-// inVirtualTime runs a test over each way, in a bubble of virtual time, with a server.
-func overStreams(t *testing.T, handle http.HandlerFunc, test func(t *testing.T, way streamWay, s streamSender)) {
+// overStreams runs a test over each way, in a bubble of virtual time, with a server.
+func overStreams(t *testing.T, handle http.HandlerFunc, test func(t *testing.T, way streamWay, s streamSender, w *world)) {
 	t.Helper()
 	client, server := scripted.Identity(t)
 	for _, way := range streamWays {
-		network := virtual.NewNetwork(t)
+		w := &world{network: virtual.NewNetwork(t)}
 		t.Run(way.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				t.Cleanup(func() { <-time.After(time.Minute) }) // what goes on at the end has time to end
-				test(t, way, way.to(t, network, handle, client, server))
+				test(t, way, way.to(t, w, handle, client, server), w)
 			})
 		})
 	}
 }
 
 // to returns a sender to a server.
-func (w streamWay) to(t *testing.T, n *virtual.Network, handle http.HandlerFunc, client, server *tls.Config) streamSender {
+func (way streamWay) to(t *testing.T, w *world, handle http.HandlerFunc, client, server *tls.Config) streamSender {
 	t.Helper()
-	o := &httptest.Server{Listener: n.Listen(), Config: &http.Server{Handler: handle, Protocols: &http.Protocols{}}}
+	o := &httptest.Server{Listener: w.network.Listen(), Config: &http.Server{Handler: handle, Protocols: &http.Protocols{}}}
 	o.Config.Protocols.SetHTTP1(true)
 	o.Config.Protocols.SetUnencryptedHTTP2(true)
-	if w.secure {
+	if way.secure {
 		o.Config.Protocols.SetHTTP2(true)
 		o.TLS = server.Clone()
 		o.StartTLS()
@@ -215,11 +267,11 @@ func (w streamWay) to(t *testing.T, n *virtual.Network, handle http.HandlerFunc,
 		o.Start()
 	}
 	t.Cleanup(func() {
-		n.Deliver()
+		w.network.Deliver()
 		o.CloseClientConnections()
 		o.Close()
 	})
-	return w.from(t, scripted.NewDialer(t, dial.Config{URL: o.URL, Dial: n.Dial, TLS: client, HTTP2: w.h2}), n)
+	return way.from(t, scripted.NewDialer(t, dial.Config{URL: o.URL, Dial: w.dial, TLS: client, HTTP2: way.h2}), w)
 }
 
 func streamed(of transport.Stream, w transport.Watcher) *transport.Request {
@@ -302,7 +354,7 @@ func TestStreamsAreReadAsTheyCome(t *testing.T) {
 			if tt.timeout == 0 {
 				tt.timeout = time.Minute
 			}
-			overStreams(t, tells(tt.status, tt.end, tt.parts...), func(t *testing.T, way streamWay, s streamSender) {
+			overStreams(t, tells(tt.status, tt.end, tt.parts...), func(t *testing.T, way streamWay, s streamSender, _ *world) {
 				plain := func(reused bool) {
 					r, err := s.send(&transport.Request{Method: "GET", Path: []byte("/plain"), Keep: 10}, time.Minute)
 					if err != nil || r.Status != 200 || string(r.Body) != "plain" || r.Streamed != (transport.Streamed{}) || way.keeps() && r.Reused != reused {
@@ -326,8 +378,78 @@ func TestStreamsAreReadAsTheyCome(t *testing.T) {
 				if sent := join(tt.parts); err == nil && (r.Status != tt.status || !strings.HasPrefix(sent, string(r.Body)) || !r.Streamed.Left && string(r.Body) != sent) {
 					t.Errorf("status %d and %q; want %d and %q", r.Status, r.Body, tt.status, sent)
 				}
-				// A timeout ends a stream of HTTP/2 in a loop, and its connection in a goroutine.
-				plain(tt.goesOn || way.h2 && (tt.outcome != "timeout" || way.loop()))
+				plain(tt.goesOn || way.h2 && (tt.outcome != "timeout" || !way.closes()))
+			})
+		})
+	}
+}
+
+// stands is a watcher that has the process stand still after the first event. What comes at one instant is
+// one entry of its list: reads may be smaller than what had come.
+type stands struct {
+	seen
+	world *world
+	last  time.Time
+	came  int
+}
+
+func (s *stands) Came(n int, waited time.Duration) {
+	if len(s.list) == 0 {
+		s.world.still = 5 * time.Second
+	}
+	if now := time.Now(); now.Equal(s.last) {
+		n += s.came
+		s.list = s.list[:len(s.list)-1]
+	}
+	s.last, s.came = time.Now(), n
+	s.seen.Came(n, waited)
+}
+
+// A process that stood still reads what came meanwhile before it calls a stream stalled, and before it leaves one
+// after its last event.
+func TestAProcessThatStoodStillReadsWhatHasCome(t *testing.T) {
+	for name, tt := range map[string]struct {
+		parts   []part
+		end     string
+		seen    string
+		want    transport.Streamed
+		outcome string
+		took    time.Duration
+		late    time.Duration // by which a goroutine may take longer: it waits a little for the rest of a record
+	}{
+		"events": {parts: []part{{10 * ms, "data: a\n\n"}, {50 * ms, "data: b\n\n"}, {50 * ms, "data: c\n\n"}, {5 * time.Second, "data: d\n\n"}}, end: holds,
+			seen: "10ms:1 5.06s:2 5.11s:1", want: transport.Streamed{Events: 4}, outcome: "stalled", took: 5110*ms + stall},
+		"an event after the stall": {parts: []part{{10 * ms, "data: a\n\n"}, {stall + 1, "data: b\n\n"}, {2 * time.Second, "data: c\n\n"}}, end: holds,
+			seen: "10ms:1 5.11s:2", want: transport.Streamed{Events: 3}, outcome: "stalled", took: 5110*ms + stall},
+		"nothing": {parts: []part{{10 * ms, "data: a\n\n"}}, end: holds,
+			seen: "10ms:1", want: transport.Streamed{Events: 1}, outcome: "stalled", took: 5110 * ms},
+		"what is no event": {parts: []part{{10 * ms, "data: a\n\n"}, {stall + 1, ":\n"}}, end: holds,
+			seen: "10ms:1", want: transport.Streamed{Events: 1}, outcome: "stalled", took: 5110 * ms, late: 20 * ms},
+		"the end": {parts: []part{{10 * ms, "data: a\n\n"}, {stall + 1, ""}},
+			seen: "10ms:1", want: transport.Streamed{Events: 1}, took: 5110 * ms},
+		"the end after the last event": {parts: []part{{10 * ms, "data: [DONE]\n\n"}, {2 * time.Second, ""}},
+			seen: "10ms:1", want: transport.Streamed{Events: 1, Ended: true}, took: 6010 * ms},
+		"nothing after the last event": {parts: []part{{10 * ms, "data: [DONE]\n\n"}}, end: holds,
+			seen: "10ms:1", want: transport.Streamed{Events: 1, Ended: true, Left: true}, took: 6010 * ms},
+	} {
+		t.Run(name, func(t *testing.T) {
+			overStreams(t, tells(200, tt.end, tt.parts...), func(t *testing.T, way streamWay, s streamSender, world *world) {
+				if !way.standsStill() {
+					t.Skip("what it waits for is of the runtime, which does not stand still here")
+				}
+				w := &stands{seen: seen{start: time.Now()}, world: world}
+				r, err := s.send(streamed(transport.Stream{Until: "[DONE]", Stall: stall}, w), time.Minute)
+				outcome := ""
+				if err != nil {
+					outcome = failure.Classify(err).String()
+				}
+				late := tt.late
+				if !way.closes() {
+					late = 0
+				}
+				if got, took := strings.Join(w.list, " "), time.Since(w.start); got != tt.seen || took < tt.took || took > tt.took+late || r.Streamed != tt.want || outcome != tt.outcome {
+					t.Errorf("came %q in %v, %+v, %q; want %q in %v, %+v, %q", got, took, r.Streamed, outcome, tt.seen, tt.took, tt.want, tt.outcome)
+				}
 			})
 		})
 	}
@@ -340,8 +462,14 @@ func join(parts []part) (text string) {
 	return text
 }
 
-// loop reports whether the way is an event loop.
-func (w streamWay) loop() bool { return strings.HasPrefix(w.name, "loop") }
+// closes reports whether a timeout of a request closes the connection, even of HTTP/2.
+func (way streamWay) closes() bool { return strings.HasPrefix(way.name, "conn") }
+
+// standsStill reports whether a clock or a connection can stand still for the process: a connection of plain
+// HTTP/1.1 reads by itself, and net/http waits by timers, too.
+func (way streamWay) standsStill() bool {
+	return strings.HasPrefix(way.name, "loop") || strings.HasPrefix(way.name, "conn") && (way.h2 || way.secure)
+}
 
 // keeps reports whether the way keeps connections for further requests.
-func (w streamWay) keeps() bool { return w.name != "one shot" }
+func (way streamWay) keeps() bool { return way.name != "one shot" }
