@@ -36,6 +36,8 @@ var (
 	plannedRate      = describe("planned_requests_per_second", "Planned requests per second of the running step (for a ramp, the rate at its end); 0 between steps, and for users without a rate.")
 	goodput          = describe("step_goodput_requests_per_second", "Successes per second of the window of the most recent step, as in the status.")
 	percentiles      = describe("step_response_time_seconds", "Percentiles of the response time of the most recent step, exact over all workers, as in the status. Absent if it has too few samples.", "percentile")
+	streamEvents     = describe("stream_events_total", "Events of streams. Absent without streams.")
+	streamTimes      = describe("step_stream_seconds", "Percentiles of a time of the streams of the most recent step, as in the status: FirstEvent, from when a request was due to its first event; BetweenEvents, each time between two events; LongestGap and MeanGap, the longest and the mean of these of each stream. Absent if it has too few samples.", "time", "percentile")
 	sendLateness     = describe("step_send_lateness_p99_seconds", "99th percentile of how late the generator sent requests that it was free to send, in the most recent step. Absent with fewer than 100 samples.")
 	throttled        = describe("step_cpu_throttled_ratio", "Share of the workers' time in the most recent step during which CPU limits stopped them.")
 	runQueueWait     = describe("step_run_queue_wait_ratio", "Time that threads of the workers waited for a processor in the most recent step, as a share of the workers' time; above 1 if several waited at once.")
@@ -58,7 +60,7 @@ var requestsLeftOut = prometheus.NewDesc("loadtest_metrics_requests_left_out",
 var all = []*prometheus.Desc{
 	created, started, completed, phase, verdict, limited, workers,
 	requestsDue, requestsSent, requestsExpected, requestsLate, requests, responseTime, steps, stepNumber, users, plannedRate,
-	goodput, percentiles, sendLateness, throttled, runQueueWait,
+	goodput, percentiles, streamEvents, streamTimes, sendLateness, throttled, runQueueWait,
 	requestSent, requestFailed, requestOutcomes, requestPercentiles, leftOut, requestsLeftOut,
 }
 

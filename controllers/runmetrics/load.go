@@ -34,6 +34,7 @@ const (
 	sent
 	expected
 	late
+	events
 	outcomes
 	buckets = outcomes + measure.NumOutcomes
 	zero    = buckets + classic
@@ -81,6 +82,13 @@ func (l *load) count(h *measure.Histogram) {
 	}
 }
 
+// countEvents counts the events of streams, if there are any.
+func (l *load) countEvents(s *measure.Streams) {
+	if s != nil {
+		l.counts[events] += s.Events
+	}
+}
+
 // native is where the times of a native bucket are counted: of those that are longer
 // than 2^((i-1)/8) and at most 2^(i/8) seconds, i being the bucket's index.
 func native(d time.Duration) int {
@@ -101,6 +109,7 @@ func measured(m *measure.Measurement) *load {
 		l.counts[sent] += r.Sent
 		l.counts[expected] += r.Expected
 		l.counts[late] += r.Late
+		l.countEvents(r.Streams)
 		for o, n := range r.Outcomes {
 			if measure.Outcome(o) != measure.Unfinished {
 				l.counts[outcomes+o] += n
@@ -110,6 +119,7 @@ func measured(m *measure.Measurement) *load {
 	}
 	for i := range m.Grouped {
 		l.count(m.Grouped[i].Response)
+		l.countEvents(m.Grouped[i].Streams)
 	}
 	return l
 }
@@ -124,6 +134,9 @@ func recorded(r *v1beta1.StepResult) *load {
 	l.counts[due], l.counts[sent], l.counts[expected], l.counts[late] = r.Due, r.Sent, r.Expected, r.Late
 	for o, n := range byOutcome(&r.Outcomes) {
 		l.counts[outcomes+o] = n
+	}
+	if r.Streams != nil {
+		l.counts[events] = r.Streams.Events
 	}
 	if r.Histogram == "" {
 		return l

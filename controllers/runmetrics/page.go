@@ -90,6 +90,9 @@ func (p *page) load(l *load) {
 	p.counter(requestsSent, l.counts[sent])
 	p.counter(requestsExpected, l.counts[expected])
 	p.counter(requestsLate, l.counts[late])
+	if l.counts[events] > 0 {
+		p.counter(streamEvents, l.counts[events])
+	}
 	for o := range measure.NumOutcomes {
 		p.counter(requests, l.counts[outcomes+o], measure.Outcome(o).String())
 	}
@@ -142,6 +145,7 @@ func (p *page) step(t *tally) {
 	}
 	p.text(goodput, r.Goodput, 1)
 	p.percentiles(percentiles, r.ResponseTime)
+	p.streams(r.Streams)
 	if g := r.Generator; g != nil {
 		p.duration(sendLateness, g.SendLatenessP99)
 		p.text(throttled, strings.TrimSuffix(g.CPUThrottled, "%"), 100)
@@ -170,6 +174,26 @@ func (p *page) percentiles(d *prometheus.Desc, l *v1beta1.Latency, labels ...str
 	}
 	for _, name := range []v1beta1.Metric{"p50", "p90", "p95", "p99", "p99.9"} {
 		p.duration(d, *metric.Of(name).Times().Field(l), append(labels, string(name))...)
+	}
+}
+
+// streams adds the percentiles of the times of streams that are known.
+func (p *page) streams(s *v1beta1.StreamsResult) {
+	if s == nil {
+		return
+	}
+	for _, of := range []struct {
+		time v1beta1.LatencyTime
+		*v1beta1.EventTimes
+	}{
+		{v1beta1.FirstEventTime, s.FirstEvent}, {v1beta1.BetweenEventsTime, s.BetweenEvents}, {v1beta1.LongestGapTime, s.LongestGap}, {v1beta1.MeanGapTime, s.MeanGap},
+	} {
+		if of.EventTimes == nil {
+			continue
+		}
+		p.duration(streamTimes, of.P50, string(of.time), "p50")
+		p.duration(streamTimes, of.P95, string(of.time), "p95")
+		p.duration(streamTimes, of.P99, string(of.time), "p99")
 	}
 }
 

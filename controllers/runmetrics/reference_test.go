@@ -36,6 +36,8 @@ func everything(t *testing.T) []*dto.MetricFamily {
 	last.Steps[0].Result.ResponseTime = &v1beta1.Latency{
 		P50: &metav1.Duration{}, P90: &metav1.Duration{}, P95: &metav1.Duration{}, P99: &metav1.Duration{}, P999: &metav1.Duration{},
 	}
+	times := &v1beta1.EventTimes{P50: &metav1.Duration{}, P95: &metav1.Duration{}, P99: &metav1.Duration{}}
+	last.Steps[0].Result.Streams = &v1beta1.StreamsResult{Events: 1, FirstEvent: times, BetweenEvents: times, LongestGap: times, MeanGap: times}
 	of := &last.Steps[0].Result.Requests[0]
 	of.ResponseTime = last.Steps[0].Result.ResponseTime
 	of.Outcomes = v1beta1.Outcomes{Success: 1, RateLimited: 1, ClientError: 1, ServerError: 1, UnexpectedStatus: 1, Timeout: 1, Refused: 1, Reset: 1, DNS: 1, TLS: 1, BadResponse: 1, Unfinished: 1, Other: 1, BrokenOff: 1, Stalled: 1, EndedEarly: 1}
@@ -135,7 +137,7 @@ func TestMetricsFollowConventions(t *testing.T) {
 // Other labels could make the number of series depend on what tenants write. That of requests
 // is bounded: see TestSeriesOfRequestsAreBounded.
 func TestLabelsAreOfClosedSets(t *testing.T) {
-	allowed := []string{"namespace", "name", "phase", "verdict", "reason", "state", "outcome", "percentile", "to", "of", "request"}
+	allowed := []string{"namespace", "name", "phase", "verdict", "reason", "state", "outcome", "percentile", "time", "to", "of", "request"}
 	for _, f := range everything(t) {
 		for _, m := range f.Metric {
 			for _, l := range m.Label {

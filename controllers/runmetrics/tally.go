@@ -85,7 +85,7 @@ func (t *tally) locate(steps []v1beta1.StepStatus) {
 func summaryOf(s *v1beta1.StepStatus) v1beta1.StepStatus {
 	kept := v1beta1.StepStatus{State: s.State, Load: s.Load}
 	if r := s.Result; r != nil {
-		kept.Result = &v1beta1.StepResult{Goodput: r.Goodput, Throughput: r.Throughput, ResponseTime: r.ResponseTime, Generator: r.Generator}
+		kept.Result = &v1beta1.StepResult{Goodput: r.Goodput, Throughput: r.Throughput, ResponseTime: r.ResponseTime, Streams: r.Streams, Generator: r.Generator}
 	}
 	return kept
 }

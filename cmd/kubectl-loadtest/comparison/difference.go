@@ -2,7 +2,9 @@ package comparison
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
@@ -87,13 +89,24 @@ func (c *Comparison) compared() []Difference {
 // quantities are what is compared: each metric of all requests together and, if a test sent several, of each.
 func (c *Comparison) quantities() []metric.Quantity {
 	var list []metric.Quantity
-	for _, m := range metric.Titled() {
+	for _, m := range c.titled() {
 		list = append(list, metric.Quantity{Metric: m.Name})
 	}
 	for _, name := range c.requests() {
 		list = append(list, ofRequest(name)...)
 	}
 	return list
+}
+
+// titled are the metrics of all requests that are compared: events only of tests with streams.
+func (c *Comparison) titled() []metric.Metric {
+	return slices.DeleteFunc(metric.Titled(), func(m metric.Metric) bool {
+		return m.Name == v1beta1.MetricEventsPerSecond && !slices.ContainsFunc(c.tests, hasStreams)
+	})
+}
+
+func hasStreams(lt *v1beta1.LoadTest) bool {
+	return slices.ContainsFunc(lt.Status.Steps, func(s v1beta1.StepStatus) bool { return s.Result != nil && s.Result.Streams != nil })
 }
 
 // ofRequest are the quantities that are known of a request.

@@ -106,7 +106,7 @@ type cell struct {
 // and then one for each difference to the first.
 func (c *Comparison) rows() [][]cell {
 	rows := [][]cell{c.head("Metric")}
-	for _, m := range metric.Titled() {
+	for _, m := range c.titled() {
 		rows = append(rows, c.rowsOf(metric.Quantity{Metric: m.Name}, m.Title)...)
 	}
 	return rows

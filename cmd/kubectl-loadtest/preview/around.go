@@ -53,6 +53,9 @@ func threshold(t *v1beta1.Threshold, other string) string {
 	if t.Time == v1beta1.ServiceTime {
 		parts = append(parts, "from when they were sent")
 	}
+	if of := timesOfStreams[t.Time]; of != "" {
+		parts = append(parts, "of the "+of)
+	}
 	parts = append(parts, bounds(t, other)...)
 	if names := slices.Concat(t.Requests, t.Types, t.Journeys); len(names) > 0 {
 		parts = append(parts, "for "+strings.Join(names, ", "))
@@ -70,6 +73,37 @@ func threshold(t *v1beta1.Threshold, other string) string {
 		parts = append(parts, "else the run is aborted")
 	}
 	return strings.Join(parts, " ")
+}
+
+// timesOfStreams are the words for the times of streams.
+var timesOfStreams = map[v1beta1.LatencyTime]string{
+	v1beta1.FirstEventTime: "time to the first event", v1beta1.BetweenEventsTime: "time between events",
+	v1beta1.LongestGapTime: "longest time between events", v1beta1.MeanGapTime: "mean time between events",
+}
+
+// eventsOf are the words for the events of a stream.
+var eventsOf = map[v1beta1.StreamEvents]string{
+	v1beta1.StreamSSE: "server-sent events", v1beta1.StreamLines: "lines", v1beta1.StreamChunks: "chunks",
+}
+
+// streams are the requests whose responses are read as they come.
+func streams(spec *v1beta1.LoadTestSpec) (list []string) {
+	for i := range spec.Requests {
+		r := &spec.Requests[i]
+		if r.HTTP == nil || r.HTTP.Stream == nil {
+			continue
+		}
+		s := r.HTTP.Stream
+		said := fmt.Sprintf("%s: %s", r.Name, eventsOf[s.Events])
+		if s.Until != "" {
+			said += fmt.Sprintf(", up to %q", s.Until)
+		}
+		if s.Stall != nil {
+			said += ", given up after " + Time(s.Stall.Duration) + " without one"
+		}
+		list = append(list, said)
+	}
+	return list
 }
 
 // bounds are the limits of a threshold. other is what a relative one compares with.

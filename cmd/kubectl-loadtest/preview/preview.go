@@ -25,6 +25,8 @@ type Preview struct {
 	Target string `json:"target"`
 	// OtherTargets are what the requests go to that name one, each after its name.
 	OtherTargets []string `json:"otherTargets,omitempty"`
+	// Streams are the requests whose responses are read as streams, each with what its events are.
+	Streams []string `json:"streams,omitempty"`
 	// Policy is what the operator's policy says of the target and of the size of the run: ""
 	// if it allows both.
 	Policy string `json:"policy,omitempty"`
@@ -108,7 +110,7 @@ func New(lt *v1beta1.LoadTest, allowed *Policy, release string, now time.Time) (
 	p := &Preview{
 		Namespace: lt.Namespace, Name: lt.Name, Target: report.Target(&lt.Spec.Target), Policy: said,
 		Workers: status.Workers.Desired, Computed: lt.Spec.Parallelism == nil,
-		Before: before(&lt.Spec), After: after(&lt.Spec),
+		Streams: streams(&lt.Spec), Before: before(&lt.Spec), After: after(&lt.Spec),
 		Thresholds: thresholds(&lt.Spec, status.Thresholds),
 	}
 	for i := range lt.Spec.OtherTargets {

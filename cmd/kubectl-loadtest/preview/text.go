@@ -27,6 +27,9 @@ func (p *Preview) Text() string {
 	for i, other := range p.OtherTargets {
 		row(first(i, "Other targets"), other)
 	}
+	for i, stream := range p.Streams {
+		row(first(i, "Streams"), stream)
+	}
 	if p.Policy != "" {
 		row("Not allowed", p.Policy)
 	}

@@ -140,6 +140,11 @@ func figures(lt *v1beta1.LoadTest) []string {
 	if s.P95 != "" {
 		list = append(list, "p95 "+s.P95)
 	}
+	if step := Current(lt); step != nil && step.Result != nil && step.Side != v1beta1.SideControl {
+		if first := report.FirstEvent(step.Result); first != "" {
+			list = append(list, "first event p95 "+first)
+		}
+	}
 	if s.Errors != "" {
 		list = append(list, "errors "+s.Errors)
 	}

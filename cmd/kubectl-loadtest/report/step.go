@@ -287,6 +287,7 @@ func (p *page) result(r *v1beta1.StepResult) {
 	if len(r.Requests) != 1 {
 		p.requests(r)
 	}
+	p.streams(r)
 	if r.RateLimit != nil {
 		p.line("")
 		p.rateLimit(r.RateLimit)

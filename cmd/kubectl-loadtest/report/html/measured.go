@@ -116,6 +116,17 @@ func types(list []v1beta1.StepStatus) table {
 	return t
 }
 
+// streams has the steps in which responses came in parts.
+func streams(list []v1beta1.StepStatus) table {
+	t := table{Title: "Streams", Note: strings.ToUpper(report.StreamNote[:1]) + report.StreamNote[1:] + ".", Words: 2, Heads: append([]string{"step"}, report.StreamHeads...)}
+	for _, step := range measured(list) {
+		for _, row := range report.Streams(step.Result) {
+			t.Rows = append(t.Rows, append([]string{report.Title(step)}, row...))
+		}
+	}
+	return t
+}
+
 func journeys(list []v1beta1.StepStatus) table {
 	t := table{Title: "Journeys", Note: "Times of completed journeys, from when the first request was due.", Words: 2,
 		Heads: append([]string{"step"}, report.JourneyHeads...)}

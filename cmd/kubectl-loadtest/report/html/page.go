@@ -159,7 +159,7 @@ func viewOf(lt *v1beta1.LoadTest, archived []*archive.Step, links Links) (*view,
 		Seconds:  seconds(s, archived),
 		Outcomes: outcomes(s.Steps), Failures: failures(s.Steps),
 		Thresholds: thresholds(s), ThresholdNote: inParentheses(report.AnyObservedTwice(s.Thresholds)),
-		Requests: grouped("requests", "Requests", requests(s.Steps, links.Request), types(s.Steps), journeys(s.Steps), replayed(s.Steps), codes(s.Steps)),
+		Requests: grouped("requests", "Requests", requests(s.Steps, links.Request), types(s.Steps), streams(s.Steps), journeys(s.Steps), replayed(s.Steps), codes(s.Steps)),
 		Errors:   grouped("errors", "Errors", failed(s.Steps)),
 		Groups: []group{
 			grouped("loads", "Loads", sideBySide(s)), grouped("sides", "Both targets", sides(lt)), grouped("audits", "Audits", stored(s), audits(lt)),

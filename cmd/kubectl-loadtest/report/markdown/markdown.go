@@ -29,6 +29,7 @@ func Report(lt *v1beta1.LoadTest) string {
 	p.log()
 	p.journeys()
 	p.requests()
+	p.streams()
 	p.failures()
 	p.traces()
 	p.audits()
@@ -242,6 +243,17 @@ func (p *page) requests() {
 	for _, text := range omitted {
 		fmt.Fprintf(p, "\n%s\n", text)
 	}
+}
+
+// streams has a row for each request of a step whose responses came in parts.
+func (p *page) streams() {
+	var rows [][]string
+	p.measured(func(title string, r *v1beta1.StepResult) {
+		for _, row := range report.Streams(r) {
+			rows = append(rows, append([]string{title}, escaped(row)...))
+		}
+	})
+	p.table("Streams: times to the first event, from when a request was due, and between events", append([]string{"step"}, report.StreamHeads...), 2, rows)
 }
 
 // failures has a row for each class of a step that a request is in.

@@ -15,7 +15,7 @@ import (
 // TestReport compares the reports with those that a person reviewed.
 func TestReport(t *testing.T) {
 	all := reporttest.All(t, "../testdata")
-	for _, name := range []string{"burst", "environment", "ladder", "stood-still", "silent", "growing", "loads"} {
+	for _, name := range []string{"burst", "environment", "ladder", "stood-still", "silent", "growing", "loads", "streams"} {
 		t.Run(name, func(t *testing.T) {
 			lt := all[name]
 			golden.Check(t, "testdata/"+name+".md", markdown.Report(lt))

@@ -87,6 +87,9 @@ func figuresOf(shown *Shown) []figure {
 		}
 		list = append(list, figure{"Response time, " + b.Name, html.Time(b.Time.Duration), note})
 	}
+	if first := report.FirstEvent(r); first != "" {
+		list = append(list, figure{"First event, p95", first, "of the streams of this step"})
+	}
 	if g := r.Generator; g != nil {
 		list = append(list, figure{"Generator", report.Healthy(g), report.Health(g)[0]})
 	}

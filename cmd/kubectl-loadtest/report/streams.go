@@ -1,0 +1,68 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+)
+
+// StreamHeads are the heads of what Streams returns, behind the step's.
+var StreamHeads = []string{
+	"streams", "events", "events/s", "first p50", "first p95", "first p99", "between p50", "between p95", "between p99", "longest gap", "mean gap p95",
+}
+
+// StreamNote says what the times of streams are.
+const StreamNote = "the first event counts from when its request was due; between two events of a stream is their gap, of which each stream has a longest and a mean"
+
+// allStreams names the sum of the streams of several requests.
+const allStreams = "(all)"
+
+// Streams has a row for each request of a step whose responses came in parts, and one for all of them unless
+// there is one alone.
+func Streams(r *v1beta1.StepResult) [][]string {
+	if r.Streams == nil {
+		return nil
+	}
+	var rows [][]string
+	for i := range r.Requests {
+		if s := r.Requests[i].Streams; s != nil {
+			rows = append(rows, ofStreams(r.Requests[i].Name, s))
+		}
+	}
+	if len(rows) == 1 {
+		return rows
+	}
+	return append(rows, ofStreams(allStreams, r.Streams))
+}
+
+func ofStreams(name string, s *v1beta1.StreamsResult) []string {
+	none := &v1beta1.EventTimes{}
+	first, between, longest, mean := cmp.Or(s.FirstEvent, none), cmp.Or(s.BetweenEvents, none), cmp.Or(s.LongestGap, none), cmp.Or(s.MeanGap, none)
+	row := []string{name, fmt.Sprint(s.Events), tenths(cmp.Or(s.EventsPerSecond, unknown))}
+	for _, t := range []*metav1.Duration{first.P50, first.P95, first.P99, between.P50, between.P95, between.P99, longest.Longest, mean.P95} {
+		row = append(row, Brief(t))
+	}
+	return row
+}
+
+// FirstEvent is the 95th percentile of the time to the first event, while it is known; empty: it is not.
+func FirstEvent(r *v1beta1.StepResult) string {
+	if r.Streams == nil || r.Streams.FirstEvent == nil || r.Streams.FirstEvent.P95 == nil {
+		return ""
+	}
+	return Brief(r.Streams.FirstEvent.P95)
+}
+
+// streams is a table of the streams of a step.
+func (p *page) streams(r *v1beta1.StepResult) {
+	rows := Streams(r)
+	if rows == nil {
+		return
+	}
+	p.line("")
+	p.line("Streams")
+	p.table(StreamHeads, rows)
+}
