@@ -32,8 +32,8 @@ type Streams struct {
 	Times [NumStreamTimes]*Histogram
 	// Ideal are the same times as a perfect generator would have measured them. nil: as Times.
 	Ideal [NumStreamTimes]*Histogram
-	// Tokened is how many of the successes said how many tokens they had, and InputTokens and OutputTokens
-	// how many those were together: of a language model.
+	// Tokened is how many of the successes in the window said how many tokens they had, and InputTokens and
+	// OutputTokens how many those were together: of a language model.
 	Tokened, InputTokens, OutputTokens int64
 	// OnTime is how many of the successes kept each goal of the plan, and IdealOnTime how many would have
 	// with a perfect generator.

@@ -129,7 +129,7 @@ func (e *eventTimes) ended(h *hit, r *transport.Response, res result) {
 		}
 		if res.outcome == measure.Success {
 			e.countKept(s, h, res, mean, idealMean)
-			if input, output, ok := e.x.source.Tokens(h.request, r); ok {
+			if input, output, ok := e.x.source.Tokens(h.request, r); ok && res.inWindow {
 				s.Tokened++
 				s.InputTokens += input
 				s.OutputTokens += output

@@ -54,7 +54,7 @@ func readStreams(m *workerv1.Streams, of *measure.Request) (*streams, error) {
 	if err := errors.Join(
 		count("events", c.Events), within("in_window", c.InWindow, "events", c.Events),
 		checkOnTime("on_time", c.OnTime, of), checkOnTime("ideal_on_time", c.IdealOnTime, of),
-		within("tokened", c.Tokened, "successes", of.Successes()), checkTokens("input_tokens", c.InputTokens, c), checkTokens("output_tokens", c.OutputTokens, c),
+		within("tokened", c.Tokened, "expected_in_window", of.ExpectedInWindow), checkTokens("input_tokens", c.InputTokens, c), checkTokens("output_tokens", c.OutputTokens, c),
 	); err != nil {
 		return nil, err
 	}

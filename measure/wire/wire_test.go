@@ -157,7 +157,7 @@ func randomStreams(rng *rand.Rand, r *measure.Request) {
 	}
 	r.Streams = measure.NewStreams()
 	r.Streams.OnTime, r.Streams.IdealOnTime = []int64{rng.Int64N(r.Successes() + 1)}, []int64{rng.Int64N(r.Successes() + 1)}
-	if r.Streams.Tokened = rng.Int64N(r.Successes() + 1); r.Streams.Tokened > 0 {
+	if r.Streams.Tokened = rng.Int64N(r.ExpectedInWindow + 1); r.Streams.Tokened > 0 {
 		r.Streams.InputTokens, r.Streams.OutputTokens = rng.Int64N(1000), rng.Int64N(1000)
 	}
 	for range r.Sent {
