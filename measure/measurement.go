@@ -224,21 +224,18 @@ func (r *Request) CountStatus(code int, n int64) {
 
 // Reset empties the request, keeping its memory.
 func (r *Request) Reset() {
-	response, service, ideal, codes, punctuality, streams := r.Response, r.Service, r.Ideal, r.StatusCodes, r.Punctuality, r.Streams
+	response, service, ideal, codes, punctuality := r.Response, r.Service, r.Ideal, r.StatusCodes, r.Punctuality
 	response.Reset()
 	service.Reset()
 	if ideal != nil {
 		ideal.Reset()
-	}
-	if streams != nil {
-		streams.Reset()
 	}
 	clear(codes)
 	clear(punctuality.OnTime)
 	clear(punctuality.IdealOnTime)
 	*r = Request{
 		Response: response, Service: service, Ideal: ideal, StatusCodes: codes,
-		Punctuality: Punctuality{OnTime: punctuality.OnTime, IdealOnTime: punctuality.IdealOnTime}, Streams: streams,
+		Punctuality: Punctuality{OnTime: punctuality.OnTime, IdealOnTime: punctuality.IdealOnTime},
 	}
 }
 

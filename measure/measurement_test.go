@@ -46,6 +46,16 @@ func randomMeasurement(seed uint64) *Measurement {
 			}
 			q.Late += r.Int64N(2)
 			q.Redirects += r.Int64N(3)
+			if r.IntN(3) == 0 {
+				streams := NewStreams()
+				streams.Events, streams.InWindow = 2, 1
+				streams.Tokened, streams.InputTokens, streams.OutputTokens = r.Int64N(2), r.Int64N(9), r.Int64N(9)
+				streams.OnTime, streams.IdealOnTime = []int64{r.Int64N(2)}, []int64{r.Int64N(2)}
+				streams.Record(StreamTime(r.IntN(NumStreamTimes)), time.Duration(r.Int64N(int64(time.Second))), time.Duration(r.Int64N(int64(time.Second))))
+				if err := q.AddStreams(streams); err != nil {
+					panic(err)
+				}
+			}
 			if r.IntN(2) == 0 {
 				q.Sampled++
 				q.Traces.Add(randomTrace(r, o))

@@ -23,6 +23,24 @@ type Stream struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('10m')",message="stall must be a time from 1ms to 10m, such as 5s"
 	Stall *metav1.Duration `json:"stall,omitempty"`
+
+	// tokens is where the last event, or the one before until, says how many tokens a language model read
+	// and wrote. Example: {input: .usage.prompt_tokens, output: .usage.completion_tokens}.
+	// +optional
+	Tokens *StreamTokens `json:"tokens,omitempty"`
+}
+
+// StreamTokens is where an event has numbers of tokens.
+//
+// +kubebuilder:validation:MinProperties=1
+type StreamTokens struct {
+	// input is the path of the number of tokens of the prompt.
+	// +optional
+	Input JSONPath `json:"input,omitempty"`
+
+	// output is the path of the number of tokens of the answer.
+	// +optional
+	Output JSONPath `json:"output,omitempty"`
 }
 
 // StreamEvents is what the events of a stream are.
@@ -47,6 +65,14 @@ type StreamsResult struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	EventsPerSecond string `json:"eventsPerSecond,omitempty"`
+	// tokens are those that streams which succeeded within the window said that they had. Absent unless http.stream.tokens is set.
+	// +optional
+	Tokens *TokensResult `json:"tokens,omitempty"`
+	// onTime are the streams that kept a goal of a threshold, which has firstEvent or meanGap.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	OnTime []StreamsOnTime `json:"onTime,omitempty"`
 	// firstEvent is the time from when a request was due to its first event.
 	// +optional
 	FirstEvent *EventTimes `json:"firstEvent,omitempty"`
@@ -81,4 +107,39 @@ type EventTimes struct {
 	// longest is the longest time.
 	// +optional
 	Longest *metav1.Duration `json:"longest,omitempty"`
+}
+
+// TokensResult is how many tokens the streams had that succeeded within the window.
+type TokensResult struct {
+	// streams is the number of them that said so.
+	Streams int64 `json:"streams"`
+	// input is the number of tokens of their prompts.
+	// +optional
+	Input int64 `json:"input,omitempty"`
+	// output is the number of tokens of their answers.
+	// +optional
+	Output int64 `json:"output,omitempty"`
+	// outputPerSecond is output per second of the window.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	OutputPerSecond string `json:"outputPerSecond,omitempty"`
+}
+
+// StreamsOnTime is the number of streams that kept a goal.
+type StreamsOnTime struct {
+	// within, firstEvent and meanGap are those of the threshold.
+	// +optional
+	Within *metav1.Duration `json:"within,omitempty"`
+	// firstEvent is that of the threshold.
+	// +optional
+	FirstEvent *metav1.Duration `json:"firstEvent,omitempty"`
+	// meanGap is that of the threshold.
+	// +optional
+	MeanGap *metav1.Duration `json:"meanGap,omitempty"`
+	// requests is the number of requests that succeeded and kept it.
+	Requests int64 `json:"requests"`
+	// withoutGenerator is the number that would have, had the generator been steady. Absent where it equals
+	// requests.
+	// +optional
+	WithoutGenerator *int64 `json:"withoutGenerator,omitempty"`
 }

@@ -10,23 +10,23 @@ import (
 // Threshold is a bound on a metric, judged on the merged result of all workers,
 // for each step apart.
 //
-// +kubebuilder:validation:XValidation:rule="self.metric.matches('^p(0[.]0[1-9]|0[.][1-9][0-9]?|[1-9][0-9]?([.][0-9]{1,2})?)$') || self.metric in ['longest', 'mean', 'onTimeRate', 'failureRate', 'rateLimitedRate', 'unsentRate', 'downtime', 'drift', 'goodput', 'throughput', 'itemsPerSecond', 'eventsPerSecond', 'overLimitGrants', 'falseDenials', 'Query']",fieldPath=".metric",message="metric must be a percentile such as p95 or p99.9, or longest, mean, onTimeRate, failureRate, rateLimitedRate, unsentRate, downtime, drift, goodput, throughput, itemsPerSecond, eventsPerSecond, overLimitGrants, falseDenials or Query"
+// +kubebuilder:validation:XValidation:rule="self.metric.matches('^p(0[.]0[1-9]|0[.][1-9][0-9]?|[1-9][0-9]?([.][0-9]{1,2})?)$') || self.metric in ['longest', 'mean', 'onTimeRate', 'failureRate', 'rateLimitedRate', 'unsentRate', 'downtime', 'drift', 'goodput', 'throughput', 'itemsPerSecond', 'eventsPerSecond', 'outputTokensPerSecond', 'overLimitGrants', 'falseDenials', 'Query']",fieldPath=".metric",message="metric must be a percentile such as p95 or p99.9, or longest, mean, onTimeRate, failureRate, rateLimitedRate, unsentRate, downtime, drift, goodput, throughput, itemsPerSecond, eventsPerSecond, outputTokensPerSecond, overLimitGrants, falseDenials or Query"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxIncrease) && !has(self.maxDecrease) || !self.metric.startsWith('p') || self.metric in ['p50', 'p75', 'p90', 'p95', 'p99', 'p99.9', 'p99.99']",fieldPath=".metric",message="metric must be p50, p75, p90, p95, p99, p99.9 or p99.99 with maxIncrease or maxDecrease: a finished LoadTest has no other percentile"
 // +kubebuilder:validation:XValidation:rule="[has(self.max), has(self.min), has(self.maxIncrease), has(self.maxDecrease)].filter(b, b).size() == 1",message="exactly one of max, min, maxIncrease and maxDecrease must be set"
 // +kubebuilder:validation:XValidation:rule=`!self.metric.matches('^(p[0-9.]+|longest|mean)$') || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|µs|ms|s)$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|µs|ms|s)$'))`,message="max or min of a latency must be a time such as 500ms"
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['onTimeRate', 'failureRate', 'rateLimitedRate', 'unsentRate', 'downtime']) || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$'))`,message="max or min of onTimeRate, failureRate, rateLimitedRate, unsentRate or downtime must be a percentage such as 1%"
-// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['goodput', 'throughput', 'itemsPerSecond', 'eventsPerSecond', 'drift', 'Query']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max < 1000000000 : self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min < 1000000000 : self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?$')))`,message="max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""
+// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['goodput', 'throughput', 'itemsPerSecond', 'eventsPerSecond', 'outputTokensPerSecond', 'drift', 'Query']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max < 1000000000 : self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min < 1000000000 : self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?$')))`,message="max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, outputTokensPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['overLimitGrants', 'falseDenials']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max <= 2147483647 : self.max.matches('^[0-9]{1,12}$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min <= 2147483647 : self.min.matches('^[0-9]{1,12}$')))`,message="max or min of overLimitGrants or falseDenials must be a whole number such as 0"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate', 'downtime', 'drift', 'Query'])",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime, drift or Query, which are not known per request"
 // +kubebuilder:validation:XValidation:rule="!has(self.types) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate', 'downtime', 'drift', 'Query'])",fieldPath=".types",reason="FieldValueForbidden",message="types must not be set with overLimitGrants, falseDenials, unsentRate, downtime, drift or Query, which are not known per type"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.maxIncrease) && !has(self.maxDecrease) || self.requests.size() == 1 && !has(self.types) && self.metric.matches('^(p[0-9.]+|longest|mean|failureRate|rateLimitedRate)$')",fieldPath=".requests",reason="FieldValueForbidden",message="requests must be one request, without types, of a latency, failureRate or rateLimitedRate, with maxIncrease or maxDecrease: a finished LoadTest has no other figures by request"
 // +kubebuilder:validation:XValidation:rule="!has(self.types) || !has(self.maxIncrease) && !has(self.maxDecrease) || self.types.size() == 1 && self.metric.matches('^(p[0-9.]+|longest|mean|failureRate|rateLimitedRate)$')",fieldPath=".types",reason="FieldValueForbidden",message="types must be one type, of a latency, failureRate or rateLimitedRate, with maxIncrease or maxDecrease: a finished LoadTest has no other figures by type"
-// +kubebuilder:validation:XValidation:rule="has(self.within) == (self.metric == 'onTimeRate')",message="within must be set with onTimeRate, and only with it"
+// +kubebuilder:validation:XValidation:rule="(has(self.within) || has(self.firstEvent) || has(self.meanGap)) == (self.metric == 'onTimeRate')",message="within, firstEvent or meanGap must be set with onTimeRate, and only with it"
 // +kubebuilder:validation:XValidation:rule="has(self.query) == (self.metric == 'Query')",message="query must be set with Query, and only with it"
 // +kubebuilder:validation:XValidation:rule="!has(self.of) || self.metric.matches('^(p[0-9.]+|longest|mean)$')",fieldPath=".of",reason="FieldValueForbidden",message="of must not be set with a metric that is not a latency"
 // +kubebuilder:validation:XValidation:rule="!has(self.time) || self.metric.matches('^(p[0-9.]+|longest|mean)$')",fieldPath=".time",reason="FieldValueForbidden",message="time must not be set with a metric that is not a latency"
 // +kubebuilder:validation:XValidation:rule="!has(self.time) || self.time in ['ResponseTime', 'ServiceTime'] || !has(self.of) && (!has(self.onBreach) || self.onBreach != 'Abort')",fieldPath=".time",reason="FieldValueForbidden",message="time FirstEvent, BetweenEvents, LongestGap or MeanGap must not be set with of or onBreach Abort: it is of all streams, and judged when a step has ended"
-// +kubebuilder:validation:XValidation:rule="!has(self.onBreach) || self.onBreach != 'Abort' || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate', 'downtime', 'drift', 'eventsPerSecond', 'Query'])",fieldPath=".onBreach",reason="FieldValueForbidden",message="onBreach must not be Abort with overLimitGrants, falseDenials, unsentRate, downtime, drift, eventsPerSecond or Query, which are not known before the end of a step"
+// +kubebuilder:validation:XValidation:rule="!has(self.onBreach) || self.onBreach != 'Abort' || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate', 'downtime', 'drift', 'eventsPerSecond', 'outputTokensPerSecond', 'Query'])",fieldPath=".onBreach",reason="FieldValueForbidden",message="onBreach must not be Abort with overLimitGrants, falseDenials, unsentRate, downtime, drift, eventsPerSecond, outputTokensPerSecond or Query, which are not known before the end of a step"
 // +kubebuilder:validation:XValidation:rule="!has(self.grace) || has(self.onBreach) && self.onBreach == 'Abort'",fieldPath=".grace",reason="FieldValueForbidden",message="grace must not be set without onBreach Abort"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxIncrease) && !has(self.maxDecrease) || !(self.metric in ['onTimeRate', 'drift', 'Query']) && !has(self.of) && !has(self.time) && (!has(self.onBreach) || self.onBreach != 'Abort')",message="maxIncrease and maxDecrease must not be set with onTimeRate, drift, Query, of, time or onBreach Abort"
 // +kubebuilder:validation:XValidation:rule="!has(self.journeys) || self.metric.matches('^(p[0-9.]+|longest|mean|failureRate)$')",fieldPath=".journeys",reason="FieldValueForbidden",message="journeys must not be set with a metric that is neither a latency nor failureRate"
@@ -48,7 +48,7 @@ type Threshold struct {
 	// those answered 429, of them; unsentRate, those never sent, of the requests that were
 	// due; downtime, the time in which requests were outstanding and none was answered, of
 	// the step. Numbers a second: goodput, expected responses; throughput, all responses;
-	// itemsPerSecond, items of the expected ones; eventsPerSecond, events of streams; drift, by how much outstanding requests
+	// itemsPerSecond, items of the expected ones; eventsPerSecond, events of streams; outputTokensPerSecond, tokens of their answers; drift, by how much outstanding requests
 	// grew. Numbers: overLimitGrants and falseDenials, requests that a rateLimit of
 	// spec.audits does not allow to be granted, or denied. Query: what the
 	// administrator's Prometheus answers.
@@ -62,6 +62,22 @@ type Threshold struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1us') && duration(self) <= duration('1h')",message="within must be a time from 1us to 1h, such as 200ms"
 	Within *metav1.Duration `json:"within,omitempty"`
+
+	// firstEvent and meanGap are what the stream that answers a request keeps to be on time, beside within:
+	// the time from when it was due to its first event, and the mean time between two events. They go with
+	// onTimeRate. Example: 500ms.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1us') && duration(self) <= duration('1h')",message="firstEvent must be a time from 1us to 1h, such as 500ms"
+	FirstEvent *metav1.Duration `json:"firstEvent,omitempty"`
+
+	// meanGap is the mean time between two events that a stream keeps; see firstEvent. Example: 50ms.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1us') && duration(self) <= duration('1h')",message="meanGap must be a time from 1us to 1h, such as 50ms"
+	MeanGap *metav1.Duration `json:"meanGap,omitempty"`
 
 	// query names a query of the operator's configuration. It goes with metric Query, and only
 	// with it.
@@ -275,6 +291,9 @@ const (
 	MetricItemsPerSecond Metric = "itemsPerSecond"
 	// MetricEventsPerSecond is events of streams per second of the window, of all streams together.
 	MetricEventsPerSecond Metric = "eventsPerSecond"
+	// MetricOutputTokensPerSecond is tokens per second of the window that the streams of a language model
+	// said that they put out, those left out that did not succeed.
+	MetricOutputTokensPerSecond Metric = "outputTokensPerSecond"
 	// MetricOverLimitGrants is the number of requests that were granted beyond the
 	// contract of the rateLimit of spec.audits, given the true elapsed time.
 	MetricOverLimitGrants Metric = "overLimitGrants"
@@ -312,7 +331,7 @@ func (t *Threshold) IsRelative() bool { return t.MaxIncrease != "" || t.MaxDecre
 // OfStreams says whether the threshold is a bound on the events of streams: on their times, or on how many
 // come in a second.
 func (t *Threshold) OfStreams() bool {
-	return t.Time.IsOfStreams() || t.Metric == MetricEventsPerSecond
+	return t.Time.IsOfStreams() || t.Metric == MetricEventsPerSecond || t.Metric == MetricOutputTokensPerSecond || t.HasGoal()
 }
 
 // Covers says whether the threshold is about a step, whichever target it is sent to.
@@ -320,3 +339,6 @@ func (t *Threshold) Covers(step *StepStatus) bool {
 	return !step.Load.IsPause() && (t.UpToUsers == nil || step.Load.MostUsers() <= *t.UpToUsers) &&
 		(len(t.Steps) == 0 || slices.Contains(t.Steps, step.Name))
 }
+
+// HasGoal says whether it counts streams by the times of their events.
+func (t *Threshold) HasGoal() bool { return t.FirstEvent != nil || t.MeanGap != nil }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/address"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -269,8 +270,9 @@ func TestDescriptorsThatAreAskedForHaveMemory(t *testing.T) {
 	a := asked(t, "http://a", rated(2), `{}`)
 	with := memoryNeed(a).base
 	a.Requests[0].Call = nil
-	if without := memoryNeed(a).base; with-without != 32*mib {
-		t.Errorf("%d bytes are reserved, want 32 MiB", with-without)
+	events := attack.Memory(1, 0, 1) - attack.Memory(1, 0, 0)
+	if without := memoryNeed(a).base; with-without != 32*mib+events {
+		t.Errorf("%d bytes are reserved, want 32 MiB, and %d for events", with-without, events)
 	}
 }
 

@@ -33,12 +33,22 @@ type need struct{ base, each int64 }
 // memoryNeed counts a connection to a control with each to the target: those of the one
 // are kept while the other has its steps. Each user has one to each other target, too.
 func memoryNeed(a *workerv1.Assignment) need {
-	n := need{base: baseMemory + replayMemory(a) + attack.Memory(len(a.GetRequests()), len(a.GetJourneys()))}
+	n := need{base: baseMemory + replayMemory(a) + attack.Memory(len(a.GetRequests()), len(a.GetJourneys()), streamsOf(a))}
 	for _, of := range assignmentsOf(a) {
 		n.base += targetsMemory(of) + descriptorsMemory(of) + tablesMemory(of)
 		n.each += connectionMemory(of.GetTarget(), of.GetDriver()) + userMemory(of)
 		for _, other := range of.GetOtherTargets() {
 			n.each += connectionMemory(other, of.GetDriver())
+		}
+	}
+	return n
+}
+
+// streamsOf is how many requests may be answered by a stream.
+func streamsOf(a *workerv1.Assignment) (n int) {
+	for _, r := range a.GetRequests() {
+		if r.GetStream() != nil || r.GetCall() != nil {
+			n++
 		}
 	}
 	return n

@@ -73,6 +73,7 @@ func newSide(a *workerv1.Assignment, c Config, of *services, connections int, fi
 		Bodies:          c.bodies,
 		LedgerBytes:     ledgerBytes(a),
 		OnTime:          durations(a.GetOnTimeNanos()),
+		StreamGoals:     streamGoals(a.GetStreamGoals()),
 		Log:             c.Log,
 		ExposeResponses: a.GetExposeResponses(),
 	})

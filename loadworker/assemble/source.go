@@ -12,6 +12,8 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // requestSource is the source of an assignment's requests.
@@ -105,11 +107,15 @@ func toRequest(r *workerv1.Request, l logins, to *workerv1.Target) (source.Reque
 			Status: r.GetExpectedStatus(), MaxBytes: r.GetMaxBodyBytes(), MinReplies: r.GetMinReplies(), MaxReplies: r.GetMaxReplies(),
 		},
 	}
+	var err error
+	if out.Stream, err = toStream(r.GetStream()); err != nil {
+		return out, fmt.Errorf("stream: %w", err)
+	}
+	out.Tokens = source.Tokens{Input: r.GetStream().GetInputTokens(), Output: r.GetStream().GetOutputTokens()}
 	for _, v := range r.GetExpectedJson() {
 		out.Expect.JSON = append(out.Expect.JSON, source.ExpectedValue{Path: v.GetPath(), Equals: v.GetEquals()})
 	}
 	if r.GetBodyFile() != "" {
-		var err error
 		if out.Body, err = readFile(r.GetBodyFile(), maxBodyFile); err != nil {
 			return out, fmt.Errorf("body: %w", err)
 		}
@@ -136,6 +142,42 @@ func toRequest(r *workerv1.Request, l logins, to *workerv1.Target) (source.Reque
 		out.Headers = append(out.Headers, header)
 	}
 	return out, nil
+}
+
+// maxUntil bounds the data of the last event, as the API does.
+const maxUntil = 256
+
+func toStream(m *workerv1.Stream) (*transport.Stream, error) {
+	if m == nil {
+		return nil, nil
+	}
+	s := &transport.Stream{Until: m.GetUntil(), Stall: time.Duration(m.GetStallNanos())}
+	switch m.GetEvents() {
+	case workerv1.StreamEvents_STREAM_EVENTS_UNSPECIFIED, workerv1.StreamEvents_STREAM_EVENTS_SSE:
+		s.Events = transport.ServerSentEvents
+	case workerv1.StreamEvents_STREAM_EVENTS_LINES:
+		s.Events = transport.Lines
+	case workerv1.StreamEvents_STREAM_EVENTS_CHUNKS:
+		s.Events = transport.Chunks
+	default:
+		return nil, fmt.Errorf("events: %v is not known to this worker", m.GetEvents())
+	}
+	switch {
+	case s.Stall < 0:
+		return nil, fmt.Errorf("stall: must not be negative, is %v", s.Stall)
+	case len(s.Until) > maxUntil:
+		return nil, fmt.Errorf("until: %d bytes, at most %d", len(s.Until), maxUntil)
+	}
+	return s, nil
+}
+
+func streamGoals(list []*workerv1.StreamGoal) (goals []measure.StreamGoal) {
+	for _, g := range list {
+		goals = append(goals, measure.StreamGoal{
+			Within: time.Duration(g.GetWithinNanos()), FirstEvent: time.Duration(g.GetFirstEventNanos()), MeanGap: time.Duration(g.GetMeanGapNanos()),
+		})
+	}
+	return goals
 }
 
 // setForm makes the body a form, of which one field may have the content of the file.

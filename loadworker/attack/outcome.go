@@ -49,6 +49,8 @@ func (h *hit) counts() bool { return h.due >= 0 }
 // result is the outcome of a hit.
 type result struct {
 	received time.Duration
+	// lingered is for how long the end of a stream was awaited after that, in vain.
+	lingered time.Duration
 	waited   time.Duration // before it was read; 0: not known
 	sampled  bool          // waited is of the fair sample
 	// unread is how much of the time until received it was over, and not noticed: waited,
@@ -113,6 +115,9 @@ func (x *Execution) judge(h *hit, r *transport.Response, err error, now time.Dur
 		if errors.Is(err, failure.ErrCancelled) && res.received-h.sent >= x.timeout(h) {
 			res.outcome = measure.Timeout // the server, too, has noticed the deadline that a call has
 		}
+		if res.outcome == measure.Reset && r.Streamed.Events > 0 {
+			res.outcome = measure.BrokenOff
+		}
 		x.judgeWait(h, &res)
 		x.sample(h, res.outcome, func() string { return x.message(err) })
 		return res
@@ -133,8 +138,12 @@ func (x *Execution) judge(h *hit, r *transport.Response, err error, now time.Dur
 		})
 		return res
 	}
-	if wrong := x.checkBody(h, r); wrong != nil {
-		res.expected, res.outcome = false, measure.BadResponse
+	wrong, as := x.checkStream(h, r), measure.EndedEarly
+	if wrong == nil {
+		wrong, as = x.checkBody(h, r), measure.BadResponse
+	}
+	if wrong != nil {
+		res.expected, res.outcome = false, as
 		x.sample(h, res.outcome, func() string { return fmt.Sprintf("request %q: %s", x.source.Name(h.request), x.message(wrong)) })
 	}
 	return res

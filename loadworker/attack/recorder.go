@@ -19,11 +19,13 @@ const (
 
 // Memory is the memory for counting a mix of so many requests and journeys: the cells,
 // their sum, the times of failures, the journeys and a copy, the series, and as much again for the last step, whose
-// recorder is garbage that may not have been collected when the next one's is full.
-func Memory(requests, journeys int) int64 {
+// recorder is garbage that may not have been collected when the next one's is full. So many of the requests
+// are streams, whose times are there once, and in a copy.
+func Memory(requests, journeys, streams int) int64 {
 	n := shards(requests)
 	cells := int64(n) * int64(requests)
-	return 2 * ((8*cells+7*int64(requests)+6*int64(journeys)+2)*histogramMemory + seriesMemory(n))
+	events := 2 * 2 * int64(measure.NumStreamTimes) * int64(streams)
+	return 2 * ((8*cells+7*int64(requests)+6*int64(journeys)+events+2)*histogramMemory + seriesMemory(n))
 }
 
 // shards is the number of them, one for each processor while they are not too
@@ -37,9 +39,11 @@ type recorder struct {
 	series  []series        // fewer than there are shards
 	courses []course        // as many
 	failed  []failedTimes   // by request
+	streams []streams       // likewise
 	traces  []keptTraces    // likewise
 	times   []time.Duration // within which requests are on time, ascending
-	last    latest          // end of a request
+	goals   []measure.StreamGoal
+	last    latest // end of a request
 	waits   waits
 	of      courseOf
 	// displaced is how much later than a perfect generator would have sent it a request is
@@ -106,7 +110,7 @@ func (p *counters) reset() {
 
 func newRecorder(requests int, window time.Duration, times []time.Duration, clients *clientLedgers) *recorder {
 	r := &recorder{
-		total: measure.NewMeasurement(requests), failed: make([]failedTimes, requests), traces: make([]keptTraces, requests), errors: make([]samples, requests), times: times,
+		total: measure.NewMeasurement(requests), failed: make([]failedTimes, requests), streams: make([]streams, requests), traces: make([]keptTraces, requests), errors: make([]samples, requests), times: times,
 		clients: clients, waits: waits{times: measure.NewHistogram()}, displaced: never,
 	}
 	r.shards = make([][]cell, shards(requests))
@@ -243,6 +247,9 @@ func (r *recorder) collect() (*measure.Measurement, error) {
 	}
 	r.collectTraces(out)
 	for i := range out.Requests {
+		if err := r.streams[i].addTo(&out.Requests[i]); err != nil {
+			return nil, err
+		}
 		if err := r.drain(i, &out.Requests[i].Failed); err != nil {
 			return nil, err
 		}

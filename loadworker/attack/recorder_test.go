@@ -33,7 +33,7 @@ func TestMemoryCoversTwoRecorders(t *testing.T) {
 		}
 		runtime.ReadMemStats(&after)
 		runtime.KeepAlive(r)
-		got, want := int64(after.TotalAlloc-before.TotalAlloc), Memory(requests, 0)/2
+		got, want := int64(after.TotalAlloc-before.TotalAlloc), Memory(requests, 0, 0)/2
 		if off := got - want; off > want/5 || -off > want/5 {
 			t.Errorf("%d requests take %d bytes, Memory says %d", requests, got, want)
 		}

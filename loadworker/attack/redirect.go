@@ -42,6 +42,7 @@ func (s *scheduler) follow(c *connSlot, b *source.Buffer, r *transport.Response,
 		b.Append(trace.Header, h.context.Append)
 	}
 	b.Request.Budget = x.runner.config.Bodies
+	c.watch(x, b)
 	if h.counts() {
 		x.rec.countRedirect(c.shard, h)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/trace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/loop"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // Config configures a Runner.
@@ -36,6 +37,8 @@ type Config struct {
 	LedgerBytes int
 	// OnTime are the times within which requests are counted as on time, ascending.
 	OnTime []time.Duration
+	// StreamGoals are what streams keep that are counted as on time.
+	StreamGoals []measure.StreamGoal
 	// Log gets a record of each request; nil: there is none.
 	Log *requestlog.Log
 	// Traces draws the traces of requests; nil: they have none.
@@ -203,6 +206,7 @@ func (r *Runner) newExecution(step StepShare, start time.Time) *Execution {
 		ledgers = newClientLedgers(step.Load.length(), bytes)
 	}
 	x.rec = newRecorder(r.config.Source.Len(), step.Load.length(), r.config.OnTime, ledgers)
+	x.rec.goals = r.config.StreamGoals
 	x.rec.journeys = newJourneyCounts(r.config.Source.Journeys())
 	x.rec.follow(x.schedule, step.Load)
 	x.used = x.schedule.connections()

@@ -67,6 +67,7 @@ type connSlot struct {
 	hit    hit
 	noted  *noted          // of its request, for a log; nil: there is none
 	line   *replay.Request // that it is, of a log; nil: it is of the mix
+	events *eventTimes     // of the stream that answers it; nil: no stream does
 }
 
 const (
@@ -165,6 +166,7 @@ func (s *scheduler) begin(c *connSlot, b *source.Buffer) bool {
 		c.hit.trace(sampler, b)
 	}
 	b.Request.Budget = x.runner.config.Bodies
+	c.watch(x, b)
 	c.hit.sent = x.elapsed()
 	c.hit.idealSent = min(c.hit.idealSent, c.hit.sent)
 	if !x.maySend(c.hit.due, c.hit.sent) {
@@ -194,7 +196,12 @@ func (s *scheduler) end(c *connSlot, r transport.Response, err error) result {
 	if err == nil && x.missed(&c.hit, &r, now) {
 		err = errMissed
 	}
-	res := x.judge(&c.hit, &r, err, now)
+	lingered := time.Duration(0)
+	if r.Streamed.Left && err == nil {
+		lingered = now - c.events.read // for the end of the response, which is no part of it
+	}
+	res := x.judge(&c.hit, &r, err, now-lingered)
+	res.lingered = lingered
 	x.rec.noteEnd(c.shard, &c.hit, res, x.windowEnd())
 	if c.hit.counts() {
 		x.rec.countEnd(c.shard, &c.hit, res)
@@ -202,6 +209,9 @@ func (s *scheduler) end(c *connSlot, r transport.Response, err error) result {
 		if x.runner.config.Log != nil {
 			x.log(c, r.Size, res, err)
 		}
+	}
+	if c.events != nil { // once it is counted: a success that is on time is among the successes
+		c.events.ended(&c.hit, &r, res)
 	}
 	r.Free()
 	return res

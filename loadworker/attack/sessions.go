@@ -197,7 +197,7 @@ func (f *sessionFeed) render(c *connSlot, b *source.Buffer) {
 func (f *sessionFeed) ended(c *connSlot, res result) {
 	u, lag := &f.states[c.index], c.hit.lag(res)
 	u.k++
-	free := f.goOn(c.index, res.received, lag, res)
+	free := f.goOn(c.index, res.received+res.lingered, lag, res)
 	if u.walk.Items() > 0 {
 		f.leave(c, res)
 		return

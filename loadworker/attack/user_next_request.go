@@ -103,7 +103,7 @@ func (f *userFeed) ended(c *connSlot, res result) {
 	u := &f.states[c.index]
 	lag := c.hit.lag(res)
 	forced, thinks := f.schedule.pause(f.number(c.index), u.k, res.outcome)
-	free := res.received + forced + thinks
+	free := res.received + res.lingered + forced + thinks
 	if x := f.sched.x; forced > 0 && !res.exhausted {
 		x.rec.course(c.shard).pause(res.received, res.received+forced, x.windowEnd())
 	}

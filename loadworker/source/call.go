@@ -40,6 +40,9 @@ type callMessage struct {
 	constant []byte
 }
 
+// messagesOfCall are the events of a call that returns a stream.
+var messagesOfCall = transport.Stream{Events: transport.Messages}
+
 // compileCall compiles a request that is a call.
 func (c compiler) compileCall(r Request, out request) (request, error) {
 	for _, h := range r.Headers {
@@ -50,6 +53,9 @@ func (c compiler) compileCall(r Request, out request) (request, error) {
 	out.method, out.call = http.MethodPost, &call{
 		method: r.Call.Method, path: []byte(r.Call.Method.Path()),
 		replies: transport.Replies{Stream: r.Call.Method.ReturnsStream(), Gzip: r.Call.Gzip},
+	}
+	if out.call.replies.Stream {
+		out.stream = &messagesOfCall
 	}
 	if err := r.Call.checkCounts(r.Expect); err != nil {
 		return out, err

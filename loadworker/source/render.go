@@ -31,7 +31,7 @@ func (s *Source) Render(b *Buffer, index int, v Vars) {
 	b.Request.Keep, b.Request.Target = r.expect.keep(), r.target
 	b.Request.Host, b.Client, b.Request.KeepCookies, b.Request.KeepFields = nil, nil, false, r.fields
 	b.Request.Headers = b.Request.Headers[:0]
-	b.Request.Call, b.Request.KeepMessage, b.Request.Err = false, false, nil
+	b.Request.Call, b.Request.KeepMessage, b.Request.Err, b.Request.Stream = false, false, nil, r.stream
 	switch {
 	case r.targets != nil:
 		b.renderTarget(r, v)

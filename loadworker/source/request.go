@@ -40,6 +40,10 @@ type Request struct {
 	Secure bool
 	// Follow is how many redirects are followed at most.
 	Follow int
+	// Stream is how the response is read if it comes in parts; nil: as a whole.
+	Stream *transport.Stream
+	// Tokens are those that a stream says that it had.
+	Tokens Tokens
 }
 
 // Header is one header field; Value is a template unless it is Literal.
@@ -96,6 +100,8 @@ type request struct {
 	signer     Signer  // nil: there is none
 	follow     int
 	fields     []string // of a response, which are kept
+	stream     *transport.Stream
+	tokens     tokens
 }
 
 // traceHeader is that of the trace context, in canonical form.
@@ -133,7 +139,7 @@ type compiler struct {
 }
 
 func (c compiler) compile(r Request) (request, error) {
-	out := request{name: r.Name, method: r.Method, client: -1, clientName: c.client, targets: r.Targets, timeout: r.Timeout, target: r.Target, secure: r.Secure}
+	out := request{name: r.Name, method: r.Method, client: -1, clientName: c.client, targets: r.Targets, timeout: r.Timeout, target: r.Target, secure: r.Secure, stream: r.Stream}
 	switch {
 	case r.Targets != nil:
 		return c.compileTargets(r, out)
@@ -207,6 +213,9 @@ func (c compiler) compileRest(r Request, out request) (request, error) {
 		out.headers = append(out.headers, compiled)
 	}
 	var err error
+	if out.tokens, err = r.Tokens.compile(out.stream); err != nil {
+		return out, err
+	}
 	out.expect, err = r.Expect.compile()
 	return out, err
 }

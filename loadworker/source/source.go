@@ -7,6 +7,8 @@ import (
 	"net/textproto"
 	"slices"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
 // Config configures a Source.
@@ -142,6 +144,9 @@ func (s *Source) Problem(request int) string {
 func (s *Source) Timeout(request int, target time.Duration) time.Duration {
 	return cmp.Or(s.requests[request].timeout, target)
 }
+
+// Stream is how the response to a request is read if it comes in parts; nil: it does not.
+func (s *Source) Stream(request int) *transport.Stream { return s.requests[request].stream }
 
 // Takes reports whether a request takes rows of a table.
 func (s *Source) Takes(request int, t *Table) bool {

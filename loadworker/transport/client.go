@@ -128,6 +128,8 @@ type Response struct {
 	Fields []byte
 	// Streamed is what came, if the request asks for a stream.
 	Streamed Streamed
+	// EventData is the data of the latest event, if the request asks for it. It is valid as long as Body is.
+	EventData []byte
 	// Message is the text that goes with the status of a call (grpc-message), if the
 	// request asks for it: of at most MaxHeader bytes, any of which the target may choose.
 	Message string

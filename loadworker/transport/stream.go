@@ -11,6 +11,9 @@ type Stream struct {
 	// Stall is the longest time between two events: after it, the response is given up with
 	// failure.ErrStalled; 0: any.
 	Stall time.Duration
+	// Keep is how many bytes of the data of the latest event, Until's left out, are kept at most; those of an
+	// event with more are not.
+	Keep int
 }
 
 // EventFormat is what the events of a stream are.

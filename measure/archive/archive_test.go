@@ -44,6 +44,12 @@ func stepOf(t testing.TB, requests, seconds, rate int) Step {
 		must.Succeed(t, err)
 		r.Service, err = NewHistogram(service)
 		must.Succeed(t, err)
+		events := measure.NewStreams()
+		events.Events, events.InWindow = 2, 1
+		events.Record(measure.FirstEvent, 20*time.Millisecond, 20*time.Millisecond)
+		events.Record(measure.MeanGap, 10*time.Millisecond, 10*time.Millisecond)
+		r.Streams, err = NewStreams(events)
+		must.Succeed(t, err)
 		step.Requests = append(step.Requests, r)
 	}
 	step.Series = NewSeries(all, measure.PointWidth(window), 4)
@@ -264,7 +270,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"requests[0].response: decode histogram": func(s *Step) { s.Requests[0].Response.HDR = "AAAA" },
 		"requests[0].service: decode histogram":  func(s *Step) { s.Requests[0].Service.Clamped = 1 << 40 },
 		"requests[0].withoutGenerator: decode":   func(s *Step) { s.Requests[0].WithoutGenerator = &Histogram{HDR: "AAAA"} },
-		"30 traces of a request, at most 29":     func(s *Step) { s.Requests[0].Traces = make([]Trace, 30) },
+		"36 traces of a request, at most 35":     func(s *Step) { s.Requests[0].Traces = make([]Trace, 36) },
 		"requests[0].traces[1].id: 3 bytes":      func(s *Step) { s.Requests[0].Traces[1].ID = "4bf" },
 		"requests[0].traces[0].id: 32 bytes":     func(s *Step) { s.Requests[0].Traces[0].ID = strings.Repeat("G", 32) },
 		"requests[0].traces[0]: it does not add": func(s *Step) { s.Requests[0].Traces[0].ServiceMicros = 3 },
@@ -278,14 +284,17 @@ func TestDecodeRefuses(t *testing.T) {
 			s.Series.Points[0].FirstOnConnection = new(int64)
 			*s.Series.Points[0].FirstOnConnection--
 		},
-		"series.points[1]: it does not add up":   func(s *Step) { s.Series.Points[1].Expected = -1 },
-		"series.points[2]: it does not add up":   func(s *Step) { s.Series.Points[2].Outcomes = map[string]int64{"a": math.MaxInt64, "b": 1} },
-		"series.after: it does not add up":       func(s *Step) { s.Series.After.Completed = 1 },
-		"usage: 5 containers, at most 4":         func(s *Step) { s.Usage = make([]Usage, 5) },
-		"usage: 241 points of a container":       func(s *Step) { s.Usage = []Usage{{}, {Points: make([]UsagePoint, 241)}} },
-		"usage[1].a limit must not be negative":  func(s *Step) { s.Usage = []Usage{{}, {MemoryLimitBytes: -1}} },
-		"usage[0].points[1]: it does not add up": func(s *Step) { s.Usage = []Usage{{Points: []UsagePoint{{}, {FromMillis: 2, ToMillis: 1}}}} },
-		"decompress step: more than 8388608":     func(s *Step) { s.Name = strings.Repeat("a", maxJSON) },
+		"series.points[1]: it does not add up":    func(s *Step) { s.Series.Points[1].Expected = -1 },
+		"series.points[2]: it does not add up":    func(s *Step) { s.Series.Points[2].Outcomes = map[string]int64{"a": math.MaxInt64, "b": 1} },
+		"series.after: it does not add up":        func(s *Step) { s.Series.After.Completed = 1 },
+		"usage: 5 containers, at most 4":          func(s *Step) { s.Usage = make([]Usage, 5) },
+		"usage: 241 points of a container":        func(s *Step) { s.Usage = []Usage{{}, {Points: make([]UsagePoint, 241)}} },
+		"streams: 3 events in the window, of 2":   func(s *Step) { s.Requests[0].Streams = &Streams{Events: 2, InWindow: 3} },
+		"streams: a number of tokens is negative": func(s *Step) { s.Requests[0].Streams = &Streams{OutputTokens: -1} },
+		"streams, time 1: ":                       func(s *Step) { s.Requests[0].Streams = &Streams{BetweenEvents: &Histogram{HDR: "x"}} },
+		"usage[1].a limit must not be negative":   func(s *Step) { s.Usage = []Usage{{}, {MemoryLimitBytes: -1}} },
+		"usage[0].points[1]: it does not add up":  func(s *Step) { s.Usage = []Usage{{Points: []UsagePoint{{}, {FromMillis: 2, ToMillis: 1}}}} },
+		"decompress step: more than 8388608":      func(s *Step) { s.Name = strings.Repeat("a", maxJSON) },
 	} {
 		t.Run(want, func(t *testing.T) {
 			step := stepOf(t, 1, 3, 10)
@@ -319,7 +328,7 @@ func TestDecodeRefusesLongListsBeforeItDecodesThem(t *testing.T) {
 	long := "[" + strings.Repeat("{},", elements-1) + "{}]"
 	for json, want := range map[string]string{
 		`"requests":` + long:                                 "1000000 requests, at most 32",
-		`"requests":[{}, {"traces":` + long + `}]`:           "1000000 traces of a request, at most 29",
+		`"requests":[{}, {"traces":` + long + `}]`:           "1000000 traces of a request, at most 35",
 		`"requests":` + long + `,"requests":[]`:              "1000000 requests, at most 32",
 		`"REQUESTS":` + long:                                 "1000000 requests, at most 32",
 		`"outstanding":{"requests":` + long + `}`:            "outstanding: 1000000 slots",

@@ -25,7 +25,7 @@ const (
 
 // Encode is the step as it is kept, the same bytes for the same step. What does not fit
 // into MaxBytes is left out, and named in Omitted: the service times of all requests,
-// then the times without the generator's delay, then the response times.
+// then the times without the generator's delay, those of events, and the response times.
 func Encode(step Step) ([]byte, error) {
 	step.Format = Format
 	b, err := pack(&step)
@@ -35,6 +35,7 @@ func Encode(step Step) ([]byte, error) {
 	}{
 		{"requests.service", func(r *Request) { r.Service = nil }},
 		{OmittedWithoutGenerator, func(r *Request) { r.WithoutGenerator = nil }},
+		{"requests.streams.times", func(r *Request) { r.Streams = r.Streams.withoutTimes() }},
 		{"requests.response", func(r *Request) { r.Response = nil }},
 	} {
 		if err != nil || len(b) <= MaxBytes {

@@ -46,7 +46,7 @@ type Step struct {
 	// Usage is what containers of the target used. Absent if the operator did not read it.
 	Usage []Usage `json:"usage,omitempty"`
 	// Omitted lists what was left out: OmittedLost, and for lack of room, in the order in which
-	// it was, "requests.service", "requests.withoutGenerator", "requests.response".
+	// it was, "requests.service", "requests.withoutGenerator", "requests.streams.times", "requests.response".
 	Omitted []string `json:"omitted,omitempty"`
 }
 
@@ -62,6 +62,8 @@ type Request struct {
 	// WithoutGenerator is Response as a perfect generator would have measured it. Absent, too,
 	// if it is the same.
 	WithoutGenerator *Histogram `json:"withoutGenerator,omitempty"`
+	// Streams are the events of its responses; absent: they do not come in parts.
+	Streams *Streams `json:"streams,omitempty"`
 	// Traces are requests of which the target was asked to record a trace: the slowest,
 	// and some failures of each outcome; the slowest of all first.
 	Traces []Trace `json:"traces,omitempty"`
@@ -249,7 +251,7 @@ func (s *Step) check() error {
 		return fmt.Errorf("due %d and sent %d: must not be negative", s.Due, s.Sent)
 	}
 	for i := range s.Requests {
-		if err := errors.Join(s.Requests[i].checkTraces(), s.Requests[i].Counts.check()); err != nil {
+		if err := errors.Join(s.Requests[i].checkTraces(), s.Requests[i].Counts.check(), s.Requests[i].Streams.check()); err != nil {
 			return fmt.Errorf("requests[%d].%w", i, err)
 		}
 		for name, h := range map[string]*Histogram{"response": s.Requests[i].Response, "service": s.Requests[i].Service, "withoutGenerator": s.Requests[i].WithoutGenerator} {

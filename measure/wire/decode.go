@@ -180,7 +180,7 @@ func toOutcomes(to *measure.Request, outcomes []int64) error {
 	}
 	var sum int64
 	for i, n := range outcomes {
-		// Each is at most Sent, so that the sum of 13 cannot overflow. The name is
+		// Each is at most Sent, so that the sum of all cannot overflow. The name is
 		// made for a fault only: there are thousands of outcomes a second.
 		if n < 0 || n > to.Sent {
 			return within(fmt.Sprintf("outcomes[%v]", measure.Outcome(i)), n, "sent", to.Sent)

@@ -76,6 +76,7 @@ func fromRequest(r *measure.Request) *workerv1.RequestMeasurement {
 		Excused:           r.Excused,
 		Errors:            fromErrors(r.Errors),
 		Redirects:         r.Redirects,
+		Streams:           fromStreams(r.Streams),
 	}
 }
 

@@ -43,6 +43,13 @@ func honest(t testing.TB) *workerv1.StepMeasurement {
 	for i, o := range []measure.Outcome{measure.Success, measure.RateLimited, measure.RateLimited} {
 		r.Traces.Add(measure.Trace{ID: measure.TraceID{byte(i + 1)}, Outcome: o, Expected: o == measure.Success, Status: 200, Response: 2, Service: 1})
 	}
+	r.Streams = measure.NewStreams()
+	r.Streams.Events, r.Streams.InWindow = 20, 19
+	r.Streams.Tokened, r.Streams.InputTokens, r.Streams.OutputTokens = 2, 20, 30
+	r.Streams.OnTime, r.Streams.IdealOnTime = []int64{5}, []int64{6}
+	for i := range measure.StreamTime(measure.NumStreamTimes) {
+		r.Streams.Record(i, time.Second, time.Second)
+	}
 	s.Due = 10
 	s.Clients = measure.NewClients(measure.MaxLedgerBytes)
 	s.Clients.Add("a", l)
@@ -171,7 +178,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"requests[0].sent: 281474976710657 is more than":        func(m *message) { request(m).Sent = maxCount + 1 },
 		"requests[0].outcomes: their sum is 10, sent is 11":     func(m *message) { request(m).Sent = 11 },
 		"requests[0].outcomes: their sum is 9, sent is 10":      func(m *message) { request(m).Outcomes[0]-- },
-		"requests[0].outcomes: 12 classes, there are 13":        func(m *message) { request(m).Outcomes = request(m).Outcomes[1:] },
+		"requests[0].outcomes: 15 classes, there are 16":        func(m *message) { request(m).Outcomes = request(m).Outcomes[1:] },
 		"requests[0].outcomes[timeout]: -1 is less than 0":      func(m *message) { request(m).Outcomes[measure.Timeout] = -1 },
 		"requests[0].outcomes[other]: 11 is more than sent, 10": func(m *message) { request(m).Outcomes[measure.Other] = 11 },
 		"requests[0].status_codes: 99 is not a status code":     func(m *message) { request(m).StatusCodes = map[int32]int64{99: 10} },
@@ -190,22 +197,35 @@ func TestDecodeRefuses(t *testing.T) {
 		"expected_in_window: 3 is more than successes, 2": func(m *message) {
 			request(m).Outcomes[measure.Success], request(m).Outcomes[measure.RateLimited], request(m).ExpectedInWindow = 2, 8, 3
 		},
-		"requests[0].expected: -1 is less than 0":                                func(m *message) { request(m).Expected = -1 },
-		"requests[0].late: 11 is more than sent, 10":                             func(m *message) { request(m).Late = 11 },
-		"completed_in_window: 11 is more than completed, 10":                     func(m *message) { request(m).CompletedInWindow = 11 },
-		"expected_in_window: 7 is more than successes, 6":                        func(m *message) { request(m).ExpectedInWindow = 7 },
-		"requests[0].response: clamped: 11 is more than count":                   func(m *message) { request(m).Response.Clamped = 11 },
-		"requests[0].service: clamped: -1 is less than 0":                        func(m *message) { request(m).Service.Clamped = -1 },
-		"requests[0].response: count: more than sent, 10":                        func(m *message) { request(m).Response = histogramOf(t, 11) },
-		"requests[0].sampled: 11 is more than sent, 10":                          func(m *message) { request(m).Sampled = 11 },
-		"requests[0].redirects: 101 is more than 10 for each that was sent, 100": func(m *message) { request(m).Redirects = 101 },
-		"requests[0].redirects: -1 is less than 0":                               func(m *message) { request(m).Redirects = -1 },
-		"requests[0].sampled: -1 is less than 0":                                 func(m *message) { request(m).Sampled = -1 },
-		"requests[0].traces: 3 is more than what is kept of them, 2":             func(m *message) { request(m).Sampled = 2 },
-		"traces: 30 is more than what is kept of them, 29": func(m *message) {
+		"requests[0].expected: -1 is less than 0":                                                              func(m *message) { request(m).Expected = -1 },
+		"requests[0].late: 11 is more than sent, 10":                                                           func(m *message) { request(m).Late = 11 },
+		"completed_in_window: 11 is more than completed, 10":                                                   func(m *message) { request(m).CompletedInWindow = 11 },
+		"expected_in_window: 7 is more than successes, 6":                                                      func(m *message) { request(m).ExpectedInWindow = 7 },
+		"requests[0].response: clamped: 11 is more than count":                                                 func(m *message) { request(m).Response.Clamped = 11 },
+		"requests[0].service: clamped: -1 is less than 0":                                                      func(m *message) { request(m).Service.Clamped = -1 },
+		"requests[0].response: count: more than sent, 10":                                                      func(m *message) { request(m).Response = histogramOf(t, 11) },
+		"requests[0].sampled: 11 is more than sent, 10":                                                        func(m *message) { request(m).Sampled = 11 },
+		"requests[0].redirects: 101 is more than 10 for each that was sent, 100":                               func(m *message) { request(m).Redirects = 101 },
+		"requests[0].streams.0 times and 0 ideal ones, there are 4":                                            func(m *message) { request(m).Streams = &workerv1.Streams{} },
+		"requests[0].streams.events: -1 is less than 0":                                                        func(m *message) { request(m).Streams.Events = -1 },
+		"requests[0].streams.in_window: 21 is more than events, 20":                                            func(m *message) { request(m).Streams.InWindow = 21 },
+		"requests[0].streams.on_time[0]: 7 is more than successes, 6":                                          func(m *message) { request(m).Streams.OnTime[0] = 7 },
+		"requests[0].streams.on_time: of 1 goals, ideal_on_time of 0":                                          func(m *message) { request(m).Streams.IdealOnTime = nil },
+		"requests[0].streams.on_time: 33 goals, a plan has at most 32":                                         func(m *message) { request(m).Streams.OnTime = make([]int64, 33) },
+		"requests[0].streams.ideal_on_time[0]: -1 is less than 0":                                              func(m *message) { request(m).Streams.IdealOnTime[0] = -1 },
+		"requests[0].streams.tokened: 7 is more than expected_in_window, 6":                                   func(m *message) { request(m).Streams.Tokened = 7 },
+		"requests[0].streams.input_tokens: 2147483649 is more than 2^30 for each that was tokened, 2147483648": func(m *message) { request(m).Streams.InputTokens = 2<<30 + 1 },
+		"requests[0].streams.output_tokens: -1 is less than 0":                                                 func(m *message) { request(m).Streams.OutputTokens = -1 },
+		"requests[0].streams.times[0]: count: more than sent, 10":                                              func(m *message) { request(m).Streams.Times[0].Counts = counts(key(1, 7), 4) },
+		"requests[0].streams.times[1]: count: more than sent, 20":                                              func(m *message) { request(m).Streams.Times[1].Counts = counts(key(1, 7), 14) },
+		"requests[0].streams.ideal[2]: count: more than sent, 1":                                               func(m *message) { request(m).Streams.Ideal[2] = &workerv1.Histogram{Counts: counts(key(1, 2))} },
+		"requests[0].redirects: -1 is less than 0":                                                             func(m *message) { request(m).Redirects = -1 },
+		"requests[0].sampled: -1 is less than 0":                                                               func(m *message) { request(m).Sampled = -1 },
+		"requests[0].traces: 3 is more than what is kept of them, 2":                                           func(m *message) { request(m).Sampled = 2 },
+		"traces: 36 is more than what is kept of them, 35": func(m *message) {
 			request(m).Sampled, request(m).Sent = 100, 100
 			request(m).Outcomes[0] = 96
-			request(m).Traces = slowTraces(30)
+			request(m).Traces = slowTraces(36)
 		},
 		"traces: lists of 47 bytes of ids and 3 of another":                    func(m *message) { request(m).Traces.Ids = request(m).Traces.Ids[1:] },
 		"traces: lists of 48 bytes of ids and 4 of another":                    func(m *message) { request(m).Traces.Outcomes = make([]int32, 4) },
@@ -216,7 +236,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"requests[0].traces[0]: its id is not above the last":                  func(m *message) { request(m).Traces.Ids[0] = 0 },
 		"requests[0].traces[2]: its id is not above the last":                  func(m *message) { request(m).Traces.Ids[32] = 2 },
 		"requests[0].traces[0]: outcome -1 does not exist":                     func(m *message) { request(m).Traces.Outcomes[0] = -1 },
-		"requests[0].traces[1]: outcome 13 does not exist":                     func(m *message) { request(m).Traces.Outcomes[1] = 13 },
+		"requests[0].traces[1]: outcome 16 does not exist":                     func(m *message) { request(m).Traces.Outcomes[1] = 16 },
 		"traces[0]: status code 99 of a request that is success":               func(m *message) { request(m).Traces.StatusCodes[0] = 99 },
 		"traces[0]: status code 17 of a request that is success":               func(m *message) { request(m).Traces.StatusCodes[0] = 17 },
 		"traces[1]: status code 1000 of a request that is timeout":             func(m *message) { request(m).Traces.StatusCodes[1] = 1000; request(m).Traces.Outcomes[1] = 5 },
@@ -285,7 +305,7 @@ func TestDecodeRefuses(t *testing.T) {
 			}
 		},
 		"errors[0]: outcome 0 is not a failure":  func(m *message) { m.Requests[0].Errors[0].Outcome = 0 },
-		"errors[0]: outcome 13 is not a failure": func(m *message) { m.Requests[0].Errors[0].Outcome = 13 },
+		"errors[0]: outcome 16 is not a failure": func(m *message) { m.Requests[0].Errors[0].Outcome = 16 },
 		"errors[0]: outcome -1 is not a failure": func(m *message) { m.Requests[0].Errors[0].Outcome = -1 },
 		"errors[1]: rateLimited comes twice":     func(m *message) { m.Requests[0].Errors = append(m.Requests[0].Errors, m.Requests[0].Errors[0]) },
 	} {

@@ -21,6 +21,8 @@ type Reading struct {
 	// its failures, then the ideal response times of both, then the lateness, that of reading
 	// and the handshakes, then those of each journey.
 	histograms []histogram
+	// streams are those of each request; nil: it has none.
+	streams []*streams
 	// counted has the counts of each request, if the histograms, and the requests of rest, are
 	// those of groups of requests.
 	counted counted
@@ -60,11 +62,15 @@ func read(m *workerv1.StepMeasurement, requests int, groups []int32) (*Reading, 
 	if err := r.readTotals(m); err != nil {
 		return nil, err
 	}
-	r.rest.Requests = make([]measure.Request, requests)
+	r.rest.Requests, r.streams = make([]measure.Request, requests), make([]*streams, requests)
 	var sent int64
 	for i, request := range m.GetRequests() {
 		if err := r.readRequest(&r.rest.Requests[i], request); err != nil {
 			return nil, fmt.Errorf("requests[%d].%w", i, err)
+		}
+		var err error
+		if r.streams[i], err = readStreams(request.GetStreams(), &r.rest.Requests[i]); err != nil {
+			return nil, fmt.Errorf("requests[%d].streams.%w", i, err)
 		}
 		sent += request.GetSent()
 	}
@@ -122,6 +128,9 @@ func (r *Reading) Size() int {
 	for i := range r.rest.Requests {
 		q := &r.rest.Requests[i]
 		n += statusCode*len(q.StatusCodes) + trace*len(q.Traces) + sample*len(q.Errors) + countOfPunctuality*(len(q.OnTime)+len(q.IdealOnTime)+len(q.Overdue))
+	}
+	for _, s := range r.streams {
+		n += s.size()
 	}
 	for i := range r.rest.Journeys {
 		n += sizeOfSteps(&r.rest.Journeys[i])
@@ -218,6 +227,7 @@ func merge(requests int, readings []*Reading) (*measure.Measurement, error) {
 			sum.Requests[i].Failed = measure.FailedTimes{Response: histogram(first + 2), Service: histogram(first + 3), Ideal: ideal(first + 5)}
 		}
 		sum.Requests[i].Ideal = ideal(first + 4)
+		sum.Requests[i].Streams = mergeStreams(i, readings)
 	}
 	last := perRequest * requests
 	sum.Lateness, sum.ReadLateness = histogram(last), histogram(last+1)

@@ -147,7 +147,28 @@ func randomRequest(rng *rand.Rand, r *measure.Request, lateness *measure.Histogr
 	}
 	r.Displaced, r.Undecided = rng.Int64N(r.Sent+1), rng.Int64N(r.Outcomes[measure.Unfinished]+1)
 	r.Excused = rng.Int64N(r.Outcomes[measure.Timeout] + 1)
+	randomStreams(rng, r)
 	r.Redirects = rng.Int64N(10*r.Sent + 1)
+}
+
+func randomStreams(rng *rand.Rand, r *measure.Request) {
+	if rng.IntN(3) == 0 {
+		return
+	}
+	r.Streams = measure.NewStreams()
+	r.Streams.OnTime, r.Streams.IdealOnTime = []int64{rng.Int64N(r.Successes() + 1)}, []int64{rng.Int64N(r.Successes() + 1)}
+	if r.Streams.Tokened = rng.Int64N(r.ExpectedInWindow + 1); r.Streams.Tokened > 0 {
+		r.Streams.InputTokens, r.Streams.OutputTokens = rng.Int64N(1000), rng.Int64N(1000)
+	}
+	for range r.Sent {
+		for t := range measure.StreamTime(measure.NumStreamTimes) {
+			d := time.Second + time.Duration(rng.Int64N(int64(time.Hour)))
+			if r.Streams.Events++; rng.IntN(2) == 0 {
+				r.Streams.InWindow++
+			}
+			r.Streams.Record(t, d, d/2)
+		}
+	}
 }
 
 // randomTimeline has no more outstanding than was due, and no more answered than completed.

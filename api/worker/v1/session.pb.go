@@ -976,7 +976,9 @@ type Assignment struct {
 	// expose_responses permits messages to quote what the target sent.
 	ExposeResponses bool `protobuf:"varint,41,opt,name=expose_responses,json=exposeResponses,proto3" json:"expose_responses,omitempty"`
 	// replay is the log of the steps that send one; absent: none does.
-	Replay        *Replay `protobuf:"bytes,110,opt,name=replay,proto3" json:"replay,omitempty"`
+	Replay *Replay `protobuf:"bytes,110,opt,name=replay,proto3" json:"replay,omitempty"`
+	// stream_goals are what a stream keeps that is on time; the worker counts those that do.
+	StreamGoals   []*StreamGoal `protobuf:"bytes,90,rep,name=stream_goals,json=streamGoals,proto3" json:"stream_goals,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1172,6 +1174,74 @@ func (x *Assignment) GetReplay() *Replay {
 	return nil
 }
 
+func (x *Assignment) GetStreamGoals() []*StreamGoal {
+	if x != nil {
+		return x.StreamGoals
+	}
+	return nil
+}
+
+// StreamGoal is what a stream keeps that is on time: none of its times is longer. 0 is no bound.
+type StreamGoal struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	WithinNanos     int64                  `protobuf:"varint,1,opt,name=within_nanos,json=withinNanos,proto3" json:"within_nanos,omitempty"`
+	FirstEventNanos int64                  `protobuf:"varint,2,opt,name=first_event_nanos,json=firstEventNanos,proto3" json:"first_event_nanos,omitempty"`
+	MeanGapNanos    int64                  `protobuf:"varint,3,opt,name=mean_gap_nanos,json=meanGapNanos,proto3" json:"mean_gap_nanos,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *StreamGoal) Reset() {
+	*x = StreamGoal{}
+	mi := &file_worker_v1_session_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StreamGoal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StreamGoal) ProtoMessage() {}
+
+func (x *StreamGoal) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StreamGoal.ProtoReflect.Descriptor instead.
+func (*StreamGoal) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *StreamGoal) GetWithinNanos() int64 {
+	if x != nil {
+		return x.WithinNanos
+	}
+	return 0
+}
+
+func (x *StreamGoal) GetFirstEventNanos() int64 {
+	if x != nil {
+		return x.FirstEventNanos
+	}
+	return 0
+}
+
+func (x *StreamGoal) GetMeanGapNanos() int64 {
+	if x != nil {
+		return x.MeanGapNanos
+	}
+	return 0
+}
+
 // Replay is an access log whose requests are sent. Worker w of W sends the lines that a hash
 // of their number gives to it.
 type Replay struct {
@@ -1196,7 +1266,7 @@ type Replay struct {
 
 func (x *Replay) Reset() {
 	*x = Replay{}
-	mi := &file_worker_v1_session_proto_msgTypes[7]
+	mi := &file_worker_v1_session_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1208,7 +1278,7 @@ func (x *Replay) String() string {
 func (*Replay) ProtoMessage() {}
 
 func (x *Replay) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[7]
+	mi := &file_worker_v1_session_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1221,7 +1291,7 @@ func (x *Replay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Replay.ProtoReflect.Descriptor instead.
 func (*Replay) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{7}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Replay) GetFile() string {
@@ -1289,7 +1359,7 @@ type Route struct {
 
 func (x *Route) Reset() {
 	*x = Route{}
-	mi := &file_worker_v1_session_proto_msgTypes[8]
+	mi := &file_worker_v1_session_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1301,7 +1371,7 @@ func (x *Route) String() string {
 func (*Route) ProtoMessage() {}
 
 func (x *Route) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[8]
+	mi := &file_worker_v1_session_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1314,7 +1384,7 @@ func (x *Route) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Route.ProtoReflect.Descriptor instead.
 func (*Route) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{8}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Route) GetPath() string {
@@ -1360,7 +1430,7 @@ type Control struct {
 
 func (x *Control) Reset() {
 	*x = Control{}
-	mi := &file_worker_v1_session_proto_msgTypes[9]
+	mi := &file_worker_v1_session_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1372,7 +1442,7 @@ func (x *Control) String() string {
 func (*Control) ProtoMessage() {}
 
 func (x *Control) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[9]
+	mi := &file_worker_v1_session_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1385,7 +1455,7 @@ func (x *Control) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Control.ProtoReflect.Descriptor instead.
 func (*Control) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{9}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Control) GetTarget() *Target {
@@ -1428,7 +1498,7 @@ type Journey struct {
 
 func (x *Journey) Reset() {
 	*x = Journey{}
-	mi := &file_worker_v1_session_proto_msgTypes[10]
+	mi := &file_worker_v1_session_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1440,7 +1510,7 @@ func (x *Journey) String() string {
 func (*Journey) ProtoMessage() {}
 
 func (x *Journey) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[10]
+	mi := &file_worker_v1_session_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1453,7 +1523,7 @@ func (x *Journey) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Journey.ProtoReflect.Descriptor instead.
 func (*Journey) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{10}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Journey) GetName() string {
@@ -1517,7 +1587,7 @@ type JourneyStep struct {
 
 func (x *JourneyStep) Reset() {
 	*x = JourneyStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1529,7 +1599,7 @@ func (x *JourneyStep) String() string {
 func (*JourneyStep) ProtoMessage() {}
 
 func (x *JourneyStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[11]
+	mi := &file_worker_v1_session_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1542,7 +1612,7 @@ func (x *JourneyStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JourneyStep.ProtoReflect.Descriptor instead.
 func (*JourneyStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{11}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *JourneyStep) GetRequest() int32 {
@@ -1626,7 +1696,7 @@ type Capture struct {
 
 func (x *Capture) Reset() {
 	*x = Capture{}
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1638,7 +1708,7 @@ func (x *Capture) String() string {
 func (*Capture) ProtoMessage() {}
 
 func (x *Capture) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[12]
+	mi := &file_worker_v1_session_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1651,7 +1721,7 @@ func (x *Capture) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capture.ProtoReflect.Descriptor instead.
 func (*Capture) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{12}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Capture) GetName() string {
@@ -1706,7 +1776,7 @@ type AddSteps struct {
 
 func (x *AddSteps) Reset() {
 	*x = AddSteps{}
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1718,7 +1788,7 @@ func (x *AddSteps) String() string {
 func (*AddSteps) ProtoMessage() {}
 
 func (x *AddSteps) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[13]
+	mi := &file_worker_v1_session_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1731,7 +1801,7 @@ func (x *AddSteps) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddSteps.ProtoReflect.Descriptor instead.
 func (*AddSteps) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{13}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *AddSteps) GetSteps() []*Step {
@@ -1756,7 +1826,7 @@ type Redirect struct {
 
 func (x *Redirect) Reset() {
 	*x = Redirect{}
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1768,7 +1838,7 @@ func (x *Redirect) String() string {
 func (*Redirect) ProtoMessage() {}
 
 func (x *Redirect) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[14]
+	mi := &file_worker_v1_session_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1781,7 +1851,7 @@ func (x *Redirect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Redirect.ProtoReflect.Descriptor instead.
 func (*Redirect) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{14}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Redirect) GetTarget() *Destinations {
@@ -1818,7 +1888,7 @@ type Destinations struct {
 
 func (x *Destinations) Reset() {
 	*x = Destinations{}
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1830,7 +1900,7 @@ func (x *Destinations) String() string {
 func (*Destinations) ProtoMessage() {}
 
 func (x *Destinations) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[15]
+	mi := &file_worker_v1_session_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1843,7 +1913,7 @@ func (x *Destinations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Destinations.ProtoReflect.Descriptor instead.
 func (*Destinations) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{15}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Destinations) GetAllowed() []*Destination {
@@ -1876,7 +1946,7 @@ type Destination struct {
 
 func (x *Destination) Reset() {
 	*x = Destination{}
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1888,7 +1958,7 @@ func (x *Destination) String() string {
 func (*Destination) ProtoMessage() {}
 
 func (x *Destination) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[16]
+	mi := &file_worker_v1_session_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1901,7 +1971,7 @@ func (x *Destination) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Destination.ProtoReflect.Descriptor instead.
 func (*Destination) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{16}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Destination) GetRange() string {
@@ -1938,7 +2008,7 @@ type Audit struct {
 
 func (x *Audit) Reset() {
 	*x = Audit{}
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1950,7 +2020,7 @@ func (x *Audit) String() string {
 func (*Audit) ProtoMessage() {}
 
 func (x *Audit) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[17]
+	mi := &file_worker_v1_session_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1963,7 +2033,7 @@ func (x *Audit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Audit.ProtoReflect.Descriptor instead.
 func (*Audit) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{17}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Audit) GetRead() *Request {
@@ -2025,7 +2095,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2037,7 +2107,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[18]
+	mi := &file_worker_v1_session_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2050,7 +2120,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{18}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Target) GetUrl() string {
@@ -2177,7 +2247,7 @@ type TLS struct {
 
 func (x *TLS) Reset() {
 	*x = TLS{}
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2189,7 +2259,7 @@ func (x *TLS) String() string {
 func (*TLS) ProtoMessage() {}
 
 func (x *TLS) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[19]
+	mi := &file_worker_v1_session_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2202,7 +2272,7 @@ func (x *TLS) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TLS.ProtoReflect.Descriptor instead.
 func (*TLS) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{19}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TLS) GetCaFile() string {
@@ -2293,7 +2363,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2305,7 +2375,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[20]
+	mi := &file_worker_v1_session_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2318,7 +2388,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{20}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Request) GetName() string {
@@ -2475,14 +2545,18 @@ type Stream struct {
 	// until is the data of the last event; empty: any may be the last.
 	Until string `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
 	// stall_nanos is the longest time between two events; 0: any.
-	StallNanos    int64 `protobuf:"varint,3,opt,name=stall_nanos,json=stallNanos,proto3" json:"stall_nanos,omitempty"`
+	StallNanos int64 `protobuf:"varint,3,opt,name=stall_nanos,json=stallNanos,proto3" json:"stall_nanos,omitempty"`
+	// input_tokens and output_tokens are paths of numbers in the last event but that of until; empty: they
+	// are not read.
+	InputTokens   string `protobuf:"bytes,4,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
+	OutputTokens  string `protobuf:"bytes,5,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Stream) Reset() {
 	*x = Stream{}
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2494,7 +2568,7 @@ func (x *Stream) String() string {
 func (*Stream) ProtoMessage() {}
 
 func (x *Stream) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[21]
+	mi := &file_worker_v1_session_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2507,7 +2581,7 @@ func (x *Stream) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stream.ProtoReflect.Descriptor instead.
 func (*Stream) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{21}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Stream) GetEvents() StreamEvents {
@@ -2531,6 +2605,20 @@ func (x *Stream) GetStallNanos() int64 {
 	return 0
 }
 
+func (x *Stream) GetInputTokens() string {
+	if x != nil {
+		return x.InputTokens
+	}
+	return ""
+}
+
+func (x *Stream) GetOutputTokens() string {
+	if x != nil {
+		return x.OutputTokens
+	}
+	return ""
+}
+
 // FormField is a field of a form; its value is a template.
 type FormField struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2547,7 +2635,7 @@ type FormField struct {
 
 func (x *FormField) Reset() {
 	*x = FormField{}
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2559,7 +2647,7 @@ func (x *FormField) String() string {
 func (*FormField) ProtoMessage() {}
 
 func (x *FormField) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2572,7 +2660,7 @@ func (x *FormField) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormField.ProtoReflect.Descriptor instead.
 func (*FormField) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *FormField) GetName() string {
@@ -2628,7 +2716,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2640,7 +2728,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2653,7 +2741,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Call) GetMethod() string {
@@ -2697,7 +2785,7 @@ type ExpectedValue struct {
 
 func (x *ExpectedValue) Reset() {
 	*x = ExpectedValue{}
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2709,7 +2797,7 @@ func (x *ExpectedValue) String() string {
 func (*ExpectedValue) ProtoMessage() {}
 
 func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2722,7 +2810,7 @@ func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedValue.ProtoReflect.Descriptor instead.
 func (*ExpectedValue) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ExpectedValue) GetPath() string {
@@ -2755,7 +2843,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2767,7 +2855,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2780,7 +2868,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Header) GetName() string {
@@ -2828,7 +2916,7 @@ type Login struct {
 
 func (x *Login) Reset() {
 	*x = Login{}
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2840,7 +2928,7 @@ func (x *Login) String() string {
 func (*Login) ProtoMessage() {}
 
 func (x *Login) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2853,7 +2941,7 @@ func (x *Login) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Login.ProtoReflect.Descriptor instead.
 func (*Login) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Login) GetName() string {
@@ -2913,7 +3001,7 @@ type AWS struct {
 
 func (x *AWS) Reset() {
 	*x = AWS{}
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2925,7 +3013,7 @@ func (x *AWS) String() string {
 func (*AWS) ProtoMessage() {}
 
 func (x *AWS) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2938,7 +3026,7 @@ func (x *AWS) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AWS.ProtoReflect.Descriptor instead.
 func (*AWS) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *AWS) GetAccessKeyIdFile() string {
@@ -2995,7 +3083,7 @@ type OAuth2 struct {
 
 func (x *OAuth2) Reset() {
 	*x = OAuth2{}
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3007,7 +3095,7 @@ func (x *OAuth2) String() string {
 func (*OAuth2) ProtoMessage() {}
 
 func (x *OAuth2) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3020,7 +3108,7 @@ func (x *OAuth2) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OAuth2.ProtoReflect.Descriptor instead.
 func (*OAuth2) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *OAuth2) GetTarget() int32 {
@@ -3086,7 +3174,7 @@ type Data struct {
 
 func (x *Data) Reset() {
 	*x = Data{}
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3098,7 +3186,7 @@ func (x *Data) String() string {
 func (*Data) ProtoMessage() {}
 
 func (x *Data) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3111,7 +3199,7 @@ func (x *Data) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Data.ProtoReflect.Descriptor instead.
 func (*Data) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Data) GetName() string {
@@ -3153,7 +3241,7 @@ type Setup struct {
 
 func (x *Setup) Reset() {
 	*x = Setup{}
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3165,7 +3253,7 @@ func (x *Setup) String() string {
 func (*Setup) ProtoMessage() {}
 
 func (x *Setup) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3178,7 +3266,7 @@ func (x *Setup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setup.ProtoReflect.Descriptor instead.
 func (*Setup) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Setup) GetFill() *Fill {
@@ -3212,7 +3300,7 @@ type Fill struct {
 
 func (x *Fill) Reset() {
 	*x = Fill{}
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3224,7 +3312,7 @@ func (x *Fill) String() string {
 func (*Fill) ProtoMessage() {}
 
 func (x *Fill) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3237,7 +3325,7 @@ func (x *Fill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fill.ProtoReflect.Descriptor instead.
 func (*Fill) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Fill) GetRequest() int32 {
@@ -3280,7 +3368,7 @@ type WarmUp struct {
 
 func (x *WarmUp) Reset() {
 	*x = WarmUp{}
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3292,7 +3380,7 @@ func (x *WarmUp) String() string {
 func (*WarmUp) ProtoMessage() {}
 
 func (x *WarmUp) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3305,7 +3393,7 @@ func (x *WarmUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WarmUp.ProtoReflect.Descriptor instead.
 func (*WarmUp) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *WarmUp) GetRequest() int32 {
@@ -3358,7 +3446,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3370,7 +3458,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3383,7 +3471,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Step) GetIndex() int32 {
@@ -3540,7 +3628,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3552,7 +3640,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3565,7 +3653,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Share) GetFirst() int64 {
@@ -3602,7 +3690,7 @@ type PacedUsers struct {
 
 func (x *PacedUsers) Reset() {
 	*x = PacedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3614,7 +3702,7 @@ func (x *PacedUsers) String() string {
 func (*PacedUsers) ProtoMessage() {}
 
 func (x *PacedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3627,7 +3715,7 @@ func (x *PacedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PacedUsers.ProtoReflect.Descriptor instead.
 func (*PacedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *PacedUsers) GetTotalRateMicros() int64 {
@@ -3657,7 +3745,7 @@ type ClosedUsers struct {
 
 func (x *ClosedUsers) Reset() {
 	*x = ClosedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3669,7 +3757,7 @@ func (x *ClosedUsers) String() string {
 func (*ClosedUsers) ProtoMessage() {}
 
 func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3682,7 +3770,7 @@ func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClosedUsers.ProtoReflect.Descriptor instead.
 func (*ClosedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ClosedUsers) GetDurationNanos() int64 {
@@ -3718,7 +3806,7 @@ type RampedUsers struct {
 
 func (x *RampedUsers) Reset() {
 	*x = RampedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3730,7 +3818,7 @@ func (x *RampedUsers) String() string {
 func (*RampedUsers) ProtoMessage() {}
 
 func (x *RampedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3743,7 +3831,7 @@ func (x *RampedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RampedUsers.ProtoReflect.Descriptor instead.
 func (*RampedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *RampedUsers) GetFrom() int64 {
@@ -3793,7 +3881,7 @@ type Think struct {
 
 func (x *Think) Reset() {
 	*x = Think{}
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3805,7 +3893,7 @@ func (x *Think) String() string {
 func (*Think) ProtoMessage() {}
 
 func (x *Think) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3818,7 +3906,7 @@ func (x *Think) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Think.ProtoReflect.Descriptor instead.
 func (*Think) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Think) GetShortestNanos() int64 {
@@ -3849,7 +3937,7 @@ type Burst struct {
 
 func (x *Burst) Reset() {
 	*x = Burst{}
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3861,7 +3949,7 @@ func (x *Burst) String() string {
 func (*Burst) ProtoMessage() {}
 
 func (x *Burst) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3874,7 +3962,7 @@ func (x *Burst) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Burst.ProtoReflect.Descriptor instead.
 func (*Burst) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Burst) GetRequestsPerUser() int32 {
@@ -3918,7 +4006,7 @@ type Arrivals struct {
 
 func (x *Arrivals) Reset() {
 	*x = Arrivals{}
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3930,7 +4018,7 @@ func (x *Arrivals) String() string {
 func (*Arrivals) ProtoMessage() {}
 
 func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3943,7 +4031,7 @@ func (x *Arrivals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
 func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Arrivals) GetTotalRateMicros() int64 {
@@ -3985,7 +4073,7 @@ type Recorded struct {
 
 func (x *Recorded) Reset() {
 	*x = Recorded{}
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3997,7 +4085,7 @@ func (x *Recorded) String() string {
 func (*Recorded) ProtoMessage() {}
 
 func (x *Recorded) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4010,7 +4098,7 @@ func (x *Recorded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recorded.ProtoReflect.Descriptor instead.
 func (*Recorded) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Recorded) GetDurationNanos() int64 {
@@ -4032,7 +4120,7 @@ type StartStep struct {
 
 func (x *StartStep) Reset() {
 	*x = StartStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4044,7 +4132,7 @@ func (x *StartStep) String() string {
 func (*StartStep) ProtoMessage() {}
 
 func (x *StartStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4057,7 +4145,7 @@ func (x *StartStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartStep.ProtoReflect.Descriptor instead.
 func (*StartStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *StartStep) GetStep() int32 {
@@ -4085,7 +4173,7 @@ type StopStep struct {
 
 func (x *StopStep) Reset() {
 	*x = StopStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4097,7 +4185,7 @@ func (x *StopStep) String() string {
 func (*StopStep) ProtoMessage() {}
 
 func (x *StopStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4110,7 +4198,7 @@ func (x *StopStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopStep.ProtoReflect.Descriptor instead.
 func (*StopStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *StopStep) GetStep() int32 {
@@ -4131,7 +4219,7 @@ type Acknowledge struct {
 
 func (x *Acknowledge) Reset() {
 	*x = Acknowledge{}
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4143,7 +4231,7 @@ func (x *Acknowledge) String() string {
 func (*Acknowledge) ProtoMessage() {}
 
 func (x *Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4156,7 +4244,7 @@ func (x *Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Acknowledge.ProtoReflect.Descriptor instead.
 func (*Acknowledge) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Acknowledge) GetBefore() int32 {
@@ -4179,7 +4267,7 @@ type ReadAudits struct {
 
 func (x *ReadAudits) Reset() {
 	*x = ReadAudits{}
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4191,7 +4279,7 @@ func (x *ReadAudits) String() string {
 func (*ReadAudits) ProtoMessage() {}
 
 func (x *ReadAudits) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4204,7 +4292,7 @@ func (x *ReadAudits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadAudits.ProtoReflect.Descriptor instead.
 func (*ReadAudits) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ReadAudits) GetRound() int32 {
@@ -4226,7 +4314,7 @@ type AuditReadings struct {
 
 func (x *AuditReadings) Reset() {
 	*x = AuditReadings{}
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4238,7 +4326,7 @@ func (x *AuditReadings) String() string {
 func (*AuditReadings) ProtoMessage() {}
 
 func (x *AuditReadings) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4251,7 +4339,7 @@ func (x *AuditReadings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReadings.ProtoReflect.Descriptor instead.
 func (*AuditReadings) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *AuditReadings) GetRound() int32 {
@@ -4284,7 +4372,7 @@ type AuditReading struct {
 
 func (x *AuditReading) Reset() {
 	*x = AuditReading{}
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4296,7 +4384,7 @@ func (x *AuditReading) String() string {
 func (*AuditReading) ProtoMessage() {}
 
 func (x *AuditReading) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4309,7 +4397,7 @@ func (x *AuditReading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReading.ProtoReflect.Descriptor instead.
 func (*AuditReading) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *AuditReading) GetRead() bool {
@@ -4349,7 +4437,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4361,7 +4449,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4374,7 +4462,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{49}
 }
 
 // Snapshot is all that a worker measured in a step so far: it replaces the
@@ -4397,7 +4485,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_worker_v1_session_proto_msgTypes[49]
+	mi := &file_worker_v1_session_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4409,7 +4497,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[49]
+	mi := &file_worker_v1_session_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4422,7 +4510,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{49}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Snapshot) GetStep() int32 {
@@ -4526,7 +4614,7 @@ type StepMeasurement struct {
 
 func (x *StepMeasurement) Reset() {
 	*x = StepMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[50]
+	mi := &file_worker_v1_session_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4538,7 +4626,7 @@ func (x *StepMeasurement) String() string {
 func (*StepMeasurement) ProtoMessage() {}
 
 func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[50]
+	mi := &file_worker_v1_session_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4551,7 +4639,7 @@ func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepMeasurement.ProtoReflect.Descriptor instead.
 func (*StepMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{50}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *StepMeasurement) GetRequests() []*RequestMeasurement {
@@ -4781,7 +4869,7 @@ type ReplayLines struct {
 
 func (x *ReplayLines) Reset() {
 	*x = ReplayLines{}
-	mi := &file_worker_v1_session_proto_msgTypes[51]
+	mi := &file_worker_v1_session_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4793,7 +4881,7 @@ func (x *ReplayLines) String() string {
 func (*ReplayLines) ProtoMessage() {}
 
 func (x *ReplayLines) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[51]
+	mi := &file_worker_v1_session_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4806,7 +4894,7 @@ func (x *ReplayLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplayLines.ProtoReflect.Descriptor instead.
 func (*ReplayLines) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{51}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ReplayLines) GetLines() int64 {
@@ -4875,7 +4963,7 @@ type Timeline struct {
 
 func (x *Timeline) Reset() {
 	*x = Timeline{}
-	mi := &file_worker_v1_session_proto_msgTypes[52]
+	mi := &file_worker_v1_session_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4887,7 +4975,7 @@ func (x *Timeline) String() string {
 func (*Timeline) ProtoMessage() {}
 
 func (x *Timeline) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[52]
+	mi := &file_worker_v1_session_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4900,7 +4988,7 @@ func (x *Timeline) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timeline.ProtoReflect.Descriptor instead.
 func (*Timeline) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{52}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Timeline) GetOutstanding() []byte {
@@ -4955,7 +5043,7 @@ type JourneyMeasurement struct {
 
 func (x *JourneyMeasurement) Reset() {
 	*x = JourneyMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[53]
+	mi := &file_worker_v1_session_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4967,7 +5055,7 @@ func (x *JourneyMeasurement) String() string {
 func (*JourneyMeasurement) ProtoMessage() {}
 
 func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[53]
+	mi := &file_worker_v1_session_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4980,7 +5068,7 @@ func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JourneyMeasurement.ProtoReflect.Descriptor instead.
 func (*JourneyMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{53}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *JourneyMeasurement) GetStarted() int64 {
@@ -5088,7 +5176,7 @@ type Series struct {
 
 func (x *Series) Reset() {
 	*x = Series{}
-	mi := &file_worker_v1_session_proto_msgTypes[54]
+	mi := &file_worker_v1_session_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5100,7 +5188,7 @@ func (x *Series) String() string {
 func (*Series) ProtoMessage() {}
 
 func (x *Series) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[54]
+	mi := &file_worker_v1_session_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5113,7 +5201,7 @@ func (x *Series) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Series.ProtoReflect.Descriptor instead.
 func (*Series) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{54}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Series) GetPoints() [][]byte {
@@ -5160,7 +5248,7 @@ type GeneratorHealth struct {
 
 func (x *GeneratorHealth) Reset() {
 	*x = GeneratorHealth{}
-	mi := &file_worker_v1_session_proto_msgTypes[55]
+	mi := &file_worker_v1_session_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5172,7 +5260,7 @@ func (x *GeneratorHealth) String() string {
 func (*GeneratorHealth) ProtoMessage() {}
 
 func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[55]
+	mi := &file_worker_v1_session_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5185,7 +5273,7 @@ func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GeneratorHealth.ProtoReflect.Descriptor instead.
 func (*GeneratorHealth) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{55}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *GeneratorHealth) GetCpuThrottledNanos() int64 {
@@ -5296,7 +5384,7 @@ type RequestMeasurement struct {
 
 func (x *RequestMeasurement) Reset() {
 	*x = RequestMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[56]
+	mi := &file_worker_v1_session_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5308,7 +5396,7 @@ func (x *RequestMeasurement) String() string {
 func (*RequestMeasurement) ProtoMessage() {}
 
 func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[56]
+	mi := &file_worker_v1_session_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5321,7 +5409,7 @@ func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestMeasurement.ProtoReflect.Descriptor instead.
 func (*RequestMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{56}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *RequestMeasurement) GetSent() int64 {
@@ -5507,15 +5595,24 @@ type Streams struct {
 	InWindow int64 `protobuf:"varint,2,opt,name=in_window,json=inWindow,proto3" json:"in_window,omitempty"`
 	// times are those of package measure, by number: as the worker read the events, and ideal as a
 	// perfect generator would have; an empty one in the place of one that is the same.
-	Times         []*Histogram `protobuf:"bytes,3,rep,name=times,proto3" json:"times,omitempty"`
-	Ideal         []*Histogram `protobuf:"bytes,4,rep,name=ideal,proto3" json:"ideal,omitempty"`
+	Times []*Histogram `protobuf:"bytes,3,rep,name=times,proto3" json:"times,omitempty"`
+	Ideal []*Histogram `protobuf:"bytes,4,rep,name=ideal,proto3" json:"ideal,omitempty"`
+	// on_time, by goal of Assignment.stream_goals, is how many streams succeeded and kept it, and
+	// ideal_on_time how many would have with a perfect generator.
+	OnTime      []int64 `protobuf:"varint,5,rep,packed,name=on_time,json=onTime,proto3" json:"on_time,omitempty"`
+	IdealOnTime []int64 `protobuf:"varint,6,rep,packed,name=ideal_on_time,json=idealOnTime,proto3" json:"ideal_on_time,omitempty"`
+	// tokened is how many of the successes in the window said how many tokens they had, which add up to input_tokens and
+	// output_tokens.
+	Tokened       int64 `protobuf:"varint,7,opt,name=tokened,proto3" json:"tokened,omitempty"`
+	InputTokens   int64 `protobuf:"varint,8,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
+	OutputTokens  int64 `protobuf:"varint,9,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Streams) Reset() {
 	*x = Streams{}
-	mi := &file_worker_v1_session_proto_msgTypes[57]
+	mi := &file_worker_v1_session_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5527,7 +5624,7 @@ func (x *Streams) String() string {
 func (*Streams) ProtoMessage() {}
 
 func (x *Streams) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[57]
+	mi := &file_worker_v1_session_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5540,7 +5637,7 @@ func (x *Streams) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Streams.ProtoReflect.Descriptor instead.
 func (*Streams) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{57}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Streams) GetEvents() int64 {
@@ -5571,6 +5668,41 @@ func (x *Streams) GetIdeal() []*Histogram {
 	return nil
 }
 
+func (x *Streams) GetOnTime() []int64 {
+	if x != nil {
+		return x.OnTime
+	}
+	return nil
+}
+
+func (x *Streams) GetIdealOnTime() []int64 {
+	if x != nil {
+		return x.IdealOnTime
+	}
+	return nil
+}
+
+func (x *Streams) GetTokened() int64 {
+	if x != nil {
+		return x.Tokened
+	}
+	return 0
+}
+
+func (x *Streams) GetInputTokens() int64 {
+	if x != nil {
+		return x.InputTokens
+	}
+	return 0
+}
+
+func (x *Streams) GetOutputTokens() int64 {
+	if x != nil {
+		return x.OutputTokens
+	}
+	return 0
+}
+
 // Traces are requests of which the target may have recorded a trace: the slowest, and some
 // of the failures of each outcome. The lists go with the ids.
 type Traces struct {
@@ -5593,7 +5725,7 @@ type Traces struct {
 
 func (x *Traces) Reset() {
 	*x = Traces{}
-	mi := &file_worker_v1_session_proto_msgTypes[58]
+	mi := &file_worker_v1_session_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5605,7 +5737,7 @@ func (x *Traces) String() string {
 func (*Traces) ProtoMessage() {}
 
 func (x *Traces) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[58]
+	mi := &file_worker_v1_session_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5618,7 +5750,7 @@ func (x *Traces) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Traces.ProtoReflect.Descriptor instead.
 func (*Traces) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{58}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Traces) GetIds() []byte {
@@ -5679,7 +5811,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[59]
+	mi := &file_worker_v1_session_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5691,7 +5823,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[59]
+	mi := &file_worker_v1_session_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5704,7 +5836,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{59}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Histogram) GetCounts() []byte {
@@ -5748,7 +5880,7 @@ type Clients struct {
 
 func (x *Clients) Reset() {
 	*x = Clients{}
-	mi := &file_worker_v1_session_proto_msgTypes[60]
+	mi := &file_worker_v1_session_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5760,7 +5892,7 @@ func (x *Clients) String() string {
 func (*Clients) ProtoMessage() {}
 
 func (x *Clients) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[60]
+	mi := &file_worker_v1_session_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5773,7 +5905,7 @@ func (x *Clients) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clients.ProtoReflect.Descriptor instead.
 func (*Clients) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{60}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Clients) GetNames() []string {
@@ -5856,7 +5988,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[61]
+	mi := &file_worker_v1_session_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5868,7 +6000,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[61]
+	mi := &file_worker_v1_session_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5881,7 +6013,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{61}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -5947,7 +6079,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\x12\x18\n" +
 	"\atargets\x18\x1f \x01(\x05R\atargets\x12 \n" +
 	"\vdescriptors\x18< \x01(\tR\vdescriptors\x12/\n" +
-	"\x13control_descriptors\x18= \x01(\tR\x12controlDescriptors\"\xf9\a\n" +
+	"\x13control_descriptors\x18= \x01(\tR\x12controlDescriptors\"\xbc\b\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -5974,7 +6106,13 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\acontrol\x18\x1f \x01(\v2\x1b.loadtest.worker.v1.ControlR\acontrol\x127\n" +
 	"\bjourneys\x18\x1e \x03(\v2\x1b.loadtest.worker.v1.JourneyR\bjourneys\x12)\n" +
 	"\x10expose_responses\x18) \x01(\bR\x0fexposeResponses\x122\n" +
-	"\x06replay\x18n \x01(\v2\x1a.loadtest.worker.v1.ReplayR\x06replay\"\xf6\x01\n" +
+	"\x06replay\x18n \x01(\v2\x1a.loadtest.worker.v1.ReplayR\x06replay\x12A\n" +
+	"\fstream_goals\x18Z \x03(\v2\x1e.loadtest.worker.v1.StreamGoalR\vstreamGoals\"\x81\x01\n" +
+	"\n" +
+	"StreamGoal\x12!\n" +
+	"\fwithin_nanos\x18\x01 \x01(\x03R\vwithinNanos\x12*\n" +
+	"\x11first_event_nanos\x18\x02 \x01(\x03R\x0ffirstEventNanos\x12$\n" +
+	"\x0emean_gap_nanos\x18\x03 \x01(\x03R\fmeanGapNanos\"\xf6\x01\n" +
 	"\x06Replay\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x16\n" +
 	"\x06fields\x18\x02 \x01(\tR\x06fields\x12(\n" +
@@ -6084,12 +6222,14 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06target\x18F \x01(\x05R\x06target\x121\n" +
 	"\x04form\x18P \x03(\v2\x1d.loadtest.worker.v1.FormFieldR\x04form\x12)\n" +
 	"\x10follow_redirects\x18Q \x01(\x05R\x0ffollowRedirects\x122\n" +
-	"\x06stream\x18Z \x01(\v2\x1a.loadtest.worker.v1.StreamR\x06streamJ\x04\b\f\x10\r\"y\n" +
+	"\x06stream\x18Z \x01(\v2\x1a.loadtest.worker.v1.StreamR\x06streamJ\x04\b\f\x10\r\"\xc1\x01\n" +
 	"\x06Stream\x128\n" +
 	"\x06events\x18\x01 \x01(\x0e2 .loadtest.worker.v1.StreamEventsR\x06events\x12\x14\n" +
 	"\x05until\x18\x02 \x01(\tR\x05until\x12\x1f\n" +
 	"\vstall_nanos\x18\x03 \x01(\x03R\n" +
-	"stallNanos\"\x91\x01\n" +
+	"stallNanos\x12!\n" +
+	"\finput_tokens\x18\x04 \x01(\tR\vinputTokens\x12#\n" +
+	"\routput_tokens\x18\x05 \x01(\tR\foutputTokens\"\x91\x01\n" +
 	"\tFormField\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x1a\n" +
@@ -6330,12 +6470,17 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\astreams\x18Z \x01(\v2\x1b.loadtest.worker.v1.StreamsR\astreams\x1a>\n" +
 	"\x10StatusCodesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\x05R\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xa8\x01\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xc7\x02\n" +
 	"\aStreams\x12\x16\n" +
 	"\x06events\x18\x01 \x01(\x03R\x06events\x12\x1b\n" +
 	"\tin_window\x18\x02 \x01(\x03R\binWindow\x123\n" +
 	"\x05times\x18\x03 \x03(\v2\x1d.loadtest.worker.v1.HistogramR\x05times\x123\n" +
-	"\x05ideal\x18\x04 \x03(\v2\x1d.loadtest.worker.v1.HistogramR\x05ideal\"\xc1\x01\n" +
+	"\x05ideal\x18\x04 \x03(\v2\x1d.loadtest.worker.v1.HistogramR\x05ideal\x12\x17\n" +
+	"\aon_time\x18\x05 \x03(\x03R\x06onTime\x12\"\n" +
+	"\rideal_on_time\x18\x06 \x03(\x03R\videalOnTime\x12\x18\n" +
+	"\atokened\x18\a \x01(\x03R\atokened\x12!\n" +
+	"\finput_tokens\x18\b \x01(\x03R\vinputTokens\x12#\n" +
+	"\routput_tokens\x18\t \x01(\x03R\foutputTokens\"\xc1\x01\n" +
 	"\x06Traces\x12\x10\n" +
 	"\x03ids\x18\x01 \x01(\fR\x03ids\x12\x1a\n" +
 	"\boutcomes\x18\x02 \x03(\x05R\boutcomes\x12\x1a\n" +
@@ -6404,7 +6549,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 66)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Driver)(0),                // 0: loadtest.worker.v1.Driver
 	(Protocol)(0),              // 1: loadtest.worker.v1.Protocol
@@ -6419,172 +6564,174 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*ClockReply)(nil),         // 10: loadtest.worker.v1.ClockReply
 	(*Readiness)(nil),          // 11: loadtest.worker.v1.Readiness
 	(*Assignment)(nil),         // 12: loadtest.worker.v1.Assignment
-	(*Replay)(nil),             // 13: loadtest.worker.v1.Replay
-	(*Route)(nil),              // 14: loadtest.worker.v1.Route
-	(*Control)(nil),            // 15: loadtest.worker.v1.Control
-	(*Journey)(nil),            // 16: loadtest.worker.v1.Journey
-	(*JourneyStep)(nil),        // 17: loadtest.worker.v1.JourneyStep
-	(*Capture)(nil),            // 18: loadtest.worker.v1.Capture
-	(*AddSteps)(nil),           // 19: loadtest.worker.v1.AddSteps
-	(*Redirect)(nil),           // 20: loadtest.worker.v1.Redirect
-	(*Destinations)(nil),       // 21: loadtest.worker.v1.Destinations
-	(*Destination)(nil),        // 22: loadtest.worker.v1.Destination
-	(*Audit)(nil),              // 23: loadtest.worker.v1.Audit
-	(*Target)(nil),             // 24: loadtest.worker.v1.Target
-	(*TLS)(nil),                // 25: loadtest.worker.v1.TLS
-	(*Request)(nil),            // 26: loadtest.worker.v1.Request
-	(*Stream)(nil),             // 27: loadtest.worker.v1.Stream
-	(*FormField)(nil),          // 28: loadtest.worker.v1.FormField
-	(*Call)(nil),               // 29: loadtest.worker.v1.Call
-	(*ExpectedValue)(nil),      // 30: loadtest.worker.v1.ExpectedValue
-	(*Header)(nil),             // 31: loadtest.worker.v1.Header
-	(*Login)(nil),              // 32: loadtest.worker.v1.Login
-	(*AWS)(nil),                // 33: loadtest.worker.v1.AWS
-	(*OAuth2)(nil),             // 34: loadtest.worker.v1.OAuth2
-	(*Data)(nil),               // 35: loadtest.worker.v1.Data
-	(*Setup)(nil),              // 36: loadtest.worker.v1.Setup
-	(*Fill)(nil),               // 37: loadtest.worker.v1.Fill
-	(*WarmUp)(nil),             // 38: loadtest.worker.v1.WarmUp
-	(*Step)(nil),               // 39: loadtest.worker.v1.Step
-	(*Share)(nil),              // 40: loadtest.worker.v1.Share
-	(*PacedUsers)(nil),         // 41: loadtest.worker.v1.PacedUsers
-	(*ClosedUsers)(nil),        // 42: loadtest.worker.v1.ClosedUsers
-	(*RampedUsers)(nil),        // 43: loadtest.worker.v1.RampedUsers
-	(*Think)(nil),              // 44: loadtest.worker.v1.Think
-	(*Burst)(nil),              // 45: loadtest.worker.v1.Burst
-	(*Arrivals)(nil),           // 46: loadtest.worker.v1.Arrivals
-	(*Recorded)(nil),           // 47: loadtest.worker.v1.Recorded
-	(*StartStep)(nil),          // 48: loadtest.worker.v1.StartStep
-	(*StopStep)(nil),           // 49: loadtest.worker.v1.StopStep
-	(*Acknowledge)(nil),        // 50: loadtest.worker.v1.Acknowledge
-	(*ReadAudits)(nil),         // 51: loadtest.worker.v1.ReadAudits
-	(*AuditReadings)(nil),      // 52: loadtest.worker.v1.AuditReadings
-	(*AuditReading)(nil),       // 53: loadtest.worker.v1.AuditReading
-	(*Finish)(nil),             // 54: loadtest.worker.v1.Finish
-	(*Snapshot)(nil),           // 55: loadtest.worker.v1.Snapshot
-	(*StepMeasurement)(nil),    // 56: loadtest.worker.v1.StepMeasurement
-	(*ReplayLines)(nil),        // 57: loadtest.worker.v1.ReplayLines
-	(*Timeline)(nil),           // 58: loadtest.worker.v1.Timeline
-	(*JourneyMeasurement)(nil), // 59: loadtest.worker.v1.JourneyMeasurement
-	(*Series)(nil),             // 60: loadtest.worker.v1.Series
-	(*GeneratorHealth)(nil),    // 61: loadtest.worker.v1.GeneratorHealth
-	(*RequestMeasurement)(nil), // 62: loadtest.worker.v1.RequestMeasurement
-	(*Streams)(nil),            // 63: loadtest.worker.v1.Streams
-	(*Traces)(nil),             // 64: loadtest.worker.v1.Traces
-	(*Histogram)(nil),          // 65: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 66: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 67: loadtest.worker.v1.ErrorSample
-	nil,                        // 68: loadtest.worker.v1.JourneyStep.CaptureEntry
-	nil,                        // 69: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 70: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(*StreamGoal)(nil),         // 13: loadtest.worker.v1.StreamGoal
+	(*Replay)(nil),             // 14: loadtest.worker.v1.Replay
+	(*Route)(nil),              // 15: loadtest.worker.v1.Route
+	(*Control)(nil),            // 16: loadtest.worker.v1.Control
+	(*Journey)(nil),            // 17: loadtest.worker.v1.Journey
+	(*JourneyStep)(nil),        // 18: loadtest.worker.v1.JourneyStep
+	(*Capture)(nil),            // 19: loadtest.worker.v1.Capture
+	(*AddSteps)(nil),           // 20: loadtest.worker.v1.AddSteps
+	(*Redirect)(nil),           // 21: loadtest.worker.v1.Redirect
+	(*Destinations)(nil),       // 22: loadtest.worker.v1.Destinations
+	(*Destination)(nil),        // 23: loadtest.worker.v1.Destination
+	(*Audit)(nil),              // 24: loadtest.worker.v1.Audit
+	(*Target)(nil),             // 25: loadtest.worker.v1.Target
+	(*TLS)(nil),                // 26: loadtest.worker.v1.TLS
+	(*Request)(nil),            // 27: loadtest.worker.v1.Request
+	(*Stream)(nil),             // 28: loadtest.worker.v1.Stream
+	(*FormField)(nil),          // 29: loadtest.worker.v1.FormField
+	(*Call)(nil),               // 30: loadtest.worker.v1.Call
+	(*ExpectedValue)(nil),      // 31: loadtest.worker.v1.ExpectedValue
+	(*Header)(nil),             // 32: loadtest.worker.v1.Header
+	(*Login)(nil),              // 33: loadtest.worker.v1.Login
+	(*AWS)(nil),                // 34: loadtest.worker.v1.AWS
+	(*OAuth2)(nil),             // 35: loadtest.worker.v1.OAuth2
+	(*Data)(nil),               // 36: loadtest.worker.v1.Data
+	(*Setup)(nil),              // 37: loadtest.worker.v1.Setup
+	(*Fill)(nil),               // 38: loadtest.worker.v1.Fill
+	(*WarmUp)(nil),             // 39: loadtest.worker.v1.WarmUp
+	(*Step)(nil),               // 40: loadtest.worker.v1.Step
+	(*Share)(nil),              // 41: loadtest.worker.v1.Share
+	(*PacedUsers)(nil),         // 42: loadtest.worker.v1.PacedUsers
+	(*ClosedUsers)(nil),        // 43: loadtest.worker.v1.ClosedUsers
+	(*RampedUsers)(nil),        // 44: loadtest.worker.v1.RampedUsers
+	(*Think)(nil),              // 45: loadtest.worker.v1.Think
+	(*Burst)(nil),              // 46: loadtest.worker.v1.Burst
+	(*Arrivals)(nil),           // 47: loadtest.worker.v1.Arrivals
+	(*Recorded)(nil),           // 48: loadtest.worker.v1.Recorded
+	(*StartStep)(nil),          // 49: loadtest.worker.v1.StartStep
+	(*StopStep)(nil),           // 50: loadtest.worker.v1.StopStep
+	(*Acknowledge)(nil),        // 51: loadtest.worker.v1.Acknowledge
+	(*ReadAudits)(nil),         // 52: loadtest.worker.v1.ReadAudits
+	(*AuditReadings)(nil),      // 53: loadtest.worker.v1.AuditReadings
+	(*AuditReading)(nil),       // 54: loadtest.worker.v1.AuditReading
+	(*Finish)(nil),             // 55: loadtest.worker.v1.Finish
+	(*Snapshot)(nil),           // 56: loadtest.worker.v1.Snapshot
+	(*StepMeasurement)(nil),    // 57: loadtest.worker.v1.StepMeasurement
+	(*ReplayLines)(nil),        // 58: loadtest.worker.v1.ReplayLines
+	(*Timeline)(nil),           // 59: loadtest.worker.v1.Timeline
+	(*JourneyMeasurement)(nil), // 60: loadtest.worker.v1.JourneyMeasurement
+	(*Series)(nil),             // 61: loadtest.worker.v1.Series
+	(*GeneratorHealth)(nil),    // 62: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 63: loadtest.worker.v1.RequestMeasurement
+	(*Streams)(nil),            // 64: loadtest.worker.v1.Streams
+	(*Traces)(nil),             // 65: loadtest.worker.v1.Traces
+	(*Histogram)(nil),          // 66: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 67: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 68: loadtest.worker.v1.ErrorSample
+	nil,                        // 69: loadtest.worker.v1.JourneyStep.CaptureEntry
+	nil,                        // 70: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 71: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	8,   // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
 	9,   // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
 	11,  // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
-	55,  // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
-	52,  // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
+	56,  // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
+	53,  // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
 	10,  // 5: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
 	12,  // 6: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
-	48,  // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
-	49,  // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
-	50,  // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
-	54,  // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
-	51,  // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
-	19,  // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
-	20,  // 13: loadtest.worker.v1.SessionResponse.redirect:type_name -> loadtest.worker.v1.Redirect
-	24,  // 14: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
-	26,  // 15: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
-	39,  // 16: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
-	35,  // 17: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
-	36,  // 18: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
-	26,  // 19: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
-	23,  // 20: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
-	39,  // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
+	49,  // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
+	50,  // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
+	51,  // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
+	55,  // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
+	52,  // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
+	20,  // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
+	21,  // 13: loadtest.worker.v1.SessionResponse.redirect:type_name -> loadtest.worker.v1.Redirect
+	25,  // 14: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
+	27,  // 15: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
+	40,  // 16: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
+	36,  // 17: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
+	37,  // 18: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
+	27,  // 19: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
+	24,  // 20: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
+	40,  // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
 	0,   // 22: loadtest.worker.v1.Assignment.driver:type_name -> loadtest.worker.v1.Driver
-	24,  // 23: loadtest.worker.v1.Assignment.other_targets:type_name -> loadtest.worker.v1.Target
-	32,  // 24: loadtest.worker.v1.Assignment.logins:type_name -> loadtest.worker.v1.Login
-	15,  // 25: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
-	16,  // 26: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
-	13,  // 27: loadtest.worker.v1.Assignment.replay:type_name -> loadtest.worker.v1.Replay
-	14,  // 28: loadtest.worker.v1.Replay.routes:type_name -> loadtest.worker.v1.Route
-	24,  // 29: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
-	26,  // 30: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
-	26,  // 31: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
-	17,  // 32: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
-	68,  // 33: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
-	44,  // 34: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
-	18,  // 35: loadtest.worker.v1.JourneyStep.captures:type_name -> loadtest.worker.v1.Capture
-	39,  // 36: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
-	21,  // 37: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
-	21,  // 38: loadtest.worker.v1.Redirect.control:type_name -> loadtest.worker.v1.Destinations
-	21,  // 39: loadtest.worker.v1.Redirect.other_targets:type_name -> loadtest.worker.v1.Destinations
-	22,  // 40: loadtest.worker.v1.Destinations.allowed:type_name -> loadtest.worker.v1.Destination
-	26,  // 41: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
-	1,   // 42: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
-	25,  // 43: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
-	31,  // 44: loadtest.worker.v1.Target.reflection_headers:type_name -> loadtest.worker.v1.Header
-	21,  // 45: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
-	31,  // 46: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	30,  // 47: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
-	3,   // 48: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
-	29,  // 49: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
-	28,  // 50: loadtest.worker.v1.Request.form:type_name -> loadtest.worker.v1.FormField
-	27,  // 51: loadtest.worker.v1.Request.stream:type_name -> loadtest.worker.v1.Stream
-	2,   // 52: loadtest.worker.v1.Stream.events:type_name -> loadtest.worker.v1.StreamEvents
-	34,  // 53: loadtest.worker.v1.Login.oauth2:type_name -> loadtest.worker.v1.OAuth2
-	33,  // 54: loadtest.worker.v1.Login.aws:type_name -> loadtest.worker.v1.AWS
-	4,   // 55: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
-	5,   // 56: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	37,  // 57: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
-	38,  // 58: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	40,  // 59: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	69,  // 60: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
-	5,   // 61: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
-	40,  // 62: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	41,  // 63: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	42,  // 64: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	45,  // 65: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	46,  // 66: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	43,  // 67: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
-	47,  // 68: loadtest.worker.v1.Step.recorded:type_name -> loadtest.worker.v1.Recorded
-	44,  // 69: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
-	44,  // 70: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
-	44,  // 71: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
-	53,  // 72: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
-	56,  // 73: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	62,  // 74: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	65,  // 75: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	61,  // 76: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	65,  // 77: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	66,  // 78: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	65,  // 79: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
-	60,  // 80: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	59,  // 81: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
-	58,  // 82: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
-	57,  // 83: loadtest.worker.v1.StepMeasurement.replay:type_name -> loadtest.worker.v1.ReplayLines
-	65,  // 84: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
-	65,  // 85: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
-	65,  // 86: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	65,  // 87: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	65,  // 88: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	70,  // 89: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	65,  // 90: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	65,  // 91: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	64,  // 92: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
-	65,  // 93: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	65,  // 94: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
-	67,  // 95: loadtest.worker.v1.RequestMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	63,  // 96: loadtest.worker.v1.RequestMeasurement.streams:type_name -> loadtest.worker.v1.Streams
-	65,  // 97: loadtest.worker.v1.Streams.times:type_name -> loadtest.worker.v1.Histogram
-	65,  // 98: loadtest.worker.v1.Streams.ideal:type_name -> loadtest.worker.v1.Histogram
-	6,   // 99: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	7,   // 100: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	100, // [100:101] is the sub-list for method output_type
-	99,  // [99:100] is the sub-list for method input_type
-	99,  // [99:99] is the sub-list for extension type_name
-	99,  // [99:99] is the sub-list for extension extendee
-	0,   // [0:99] is the sub-list for field type_name
+	25,  // 23: loadtest.worker.v1.Assignment.other_targets:type_name -> loadtest.worker.v1.Target
+	33,  // 24: loadtest.worker.v1.Assignment.logins:type_name -> loadtest.worker.v1.Login
+	16,  // 25: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
+	17,  // 26: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
+	14,  // 27: loadtest.worker.v1.Assignment.replay:type_name -> loadtest.worker.v1.Replay
+	13,  // 28: loadtest.worker.v1.Assignment.stream_goals:type_name -> loadtest.worker.v1.StreamGoal
+	15,  // 29: loadtest.worker.v1.Replay.routes:type_name -> loadtest.worker.v1.Route
+	25,  // 30: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
+	27,  // 31: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
+	27,  // 32: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
+	18,  // 33: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
+	69,  // 34: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
+	45,  // 35: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
+	19,  // 36: loadtest.worker.v1.JourneyStep.captures:type_name -> loadtest.worker.v1.Capture
+	40,  // 37: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
+	22,  // 38: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
+	22,  // 39: loadtest.worker.v1.Redirect.control:type_name -> loadtest.worker.v1.Destinations
+	22,  // 40: loadtest.worker.v1.Redirect.other_targets:type_name -> loadtest.worker.v1.Destinations
+	23,  // 41: loadtest.worker.v1.Destinations.allowed:type_name -> loadtest.worker.v1.Destination
+	27,  // 42: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
+	1,   // 43: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
+	26,  // 44: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
+	32,  // 45: loadtest.worker.v1.Target.reflection_headers:type_name -> loadtest.worker.v1.Header
+	22,  // 46: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
+	32,  // 47: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	31,  // 48: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	3,   // 49: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
+	30,  // 50: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
+	29,  // 51: loadtest.worker.v1.Request.form:type_name -> loadtest.worker.v1.FormField
+	28,  // 52: loadtest.worker.v1.Request.stream:type_name -> loadtest.worker.v1.Stream
+	2,   // 53: loadtest.worker.v1.Stream.events:type_name -> loadtest.worker.v1.StreamEvents
+	35,  // 54: loadtest.worker.v1.Login.oauth2:type_name -> loadtest.worker.v1.OAuth2
+	34,  // 55: loadtest.worker.v1.Login.aws:type_name -> loadtest.worker.v1.AWS
+	4,   // 56: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	5,   // 57: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	38,  // 58: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
+	39,  // 59: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	41,  // 60: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
+	70,  // 61: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	5,   // 62: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
+	41,  // 63: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	42,  // 64: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	43,  // 65: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	46,  // 66: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	47,  // 67: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	44,  // 68: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
+	48,  // 69: loadtest.worker.v1.Step.recorded:type_name -> loadtest.worker.v1.Recorded
+	45,  // 70: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
+	45,  // 71: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
+	45,  // 72: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
+	54,  // 73: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
+	57,  // 74: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	63,  // 75: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	66,  // 76: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	62,  // 77: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	66,  // 78: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	67,  // 79: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	66,  // 80: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
+	61,  // 81: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	60,  // 82: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
+	59,  // 83: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
+	58,  // 84: loadtest.worker.v1.StepMeasurement.replay:type_name -> loadtest.worker.v1.ReplayLines
+	66,  // 85: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	66,  // 86: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	66,  // 87: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	66,  // 88: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	66,  // 89: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	71,  // 90: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	66,  // 91: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	66,  // 92: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	65,  // 93: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
+	66,  // 94: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	66,  // 95: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
+	68,  // 96: loadtest.worker.v1.RequestMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	64,  // 97: loadtest.worker.v1.RequestMeasurement.streams:type_name -> loadtest.worker.v1.Streams
+	66,  // 98: loadtest.worker.v1.Streams.times:type_name -> loadtest.worker.v1.Histogram
+	66,  // 99: loadtest.worker.v1.Streams.ideal:type_name -> loadtest.worker.v1.Histogram
+	6,   // 100: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	7,   // 101: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	101, // [101:102] is the sub-list for method output_type
+	100, // [100:101] is the sub-list for method input_type
+	100, // [100:100] is the sub-list for extension type_name
+	100, // [100:100] is the sub-list for extension extendee
+	0,   // [0:100] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -6610,7 +6757,7 @@ func file_worker_v1_session_proto_init() {
 		(*SessionResponse_AddSteps)(nil),
 		(*SessionResponse_Redirect)(nil),
 	}
-	file_worker_v1_session_proto_msgTypes[33].OneofWrappers = []any{
+	file_worker_v1_session_proto_msgTypes[34].OneofWrappers = []any{
 		(*Step_PacedUsers)(nil),
 		(*Step_ClosedUsers)(nil),
 		(*Step_Burst)(nil),
@@ -6624,7 +6771,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   65,
+			NumMessages:   66,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -95,6 +95,19 @@ var table = []Metric{
 			}
 			return decimal(r.Streams.EventsPerSecond)
 		}},
+	{Name: v1beta1.MetricOutputTokensPerSecond, Title: "Output tokens", Unit: Rate,
+		Measured: PerSecond(func(r *measure.Request, _ int64) (n, inWindow, all int64) {
+			if r.Streams == nil {
+				return 0, 0, 0
+			}
+			return r.Streams.OutputTokens, r.ExpectedInWindow, r.Successes()
+		}),
+		inResult: func(r *v1beta1.StepResult) *big.Rat {
+			if r.Streams == nil || r.Streams.Tokens == nil {
+				return nil
+			}
+			return decimal(r.Streams.Tokens.OutputPerSecond)
+		}},
 	audited(v1beta1.MetricOverLimitGrants, func(a *v1beta1.RateLimitStatus) int64 { return a.OverLimitGrants }),
 	audited(v1beta1.MetricFalseDenials, func(a *v1beta1.RateLimitStatus) int64 { return a.FalseDenials }),
 	{Name: v1beta1.MetricQuery, Unit: Number, Measured: Queried},

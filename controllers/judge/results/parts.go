@@ -50,7 +50,7 @@ func typeResults(lt *v1beta1.LoadTest, merged *measure.Measurement) ([]v1beta1.T
 
 // part is what was measured of a part of the requests, which a threshold may name.
 func part(spec *v1beta1.LoadTestSpec, merged *measure.Measurement, sum *measure.Request, named bool) v1beta1.PartResult {
-	p := v1beta1.PartResult{Counts: counts(sum), ResponseTime: latency(sum.Response), Streams: streams(sum, merged.Window), OnTime: onTime(spec, sum)}
+	p := v1beta1.PartResult{Counts: counts(sum), ResponseTime: latency(sum.Response), Streams: streams(spec, sum, merged.Window), OnTime: onTime(spec, sum)}
 	if named {
 		addIdealOfPart(&p, sum)
 	}

@@ -66,7 +66,7 @@ func StepResult(lt *v1beta1.LoadTest, step *v1beta1.StepStatus, merged *measure.
 		Requests:       requests,
 		Journeys:       journeys,
 		Sessions:       sessions(&step.Load, merged),
-		Streams:        streams(&total, merged.Window),
+		Streams:        streams(spec, &total, merged.Window),
 		OnTime:         onTime(spec, &total),
 		Transport:      text.Truncate(merged.Transport, maxTransport),
 		Generator:      generator(newFleet(lt.Status.Workers.Desired, step), step, merged, &total),

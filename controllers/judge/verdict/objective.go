@@ -19,6 +19,12 @@ func label(t *v1beta1.Threshold) string {
 	if t.Within != nil {
 		text += " within " + t.Within.Duration.String()
 	}
+	if t.FirstEvent != nil {
+		text += " with the first event within " + t.FirstEvent.Duration.String()
+	}
+	if t.MeanGap != nil {
+		text += " with a mean time between events within " + t.MeanGap.Duration.String()
+	}
 	if t.Time == v1beta1.ServiceTime {
 		text += " service time"
 	}
@@ -33,7 +39,7 @@ func label(t *v1beta1.Threshold) string {
 
 // timeOf is the place of a threshold's time among those of the plan.
 func timeOf(spec *v1beta1.LoadTestSpec, t *v1beta1.Threshold) int {
-	if t.Within == nil {
+	if t.Within == nil || t.HasGoal() {
 		return 0
 	}
 	return slices.Index(plan.OnTime(spec), t.Within.Duration)

@@ -66,6 +66,7 @@ type sample struct {
 	request   measure.Request  // of all requests that the threshold names
 	items     int64            // that those expected in the window carried
 	within    int              // of the times of the plan, the threshold's
+	goal      int              // of the goals of the plan, the threshold's; -1: it has none
 	journey   measure.Journey  // of all journeys that it names
 	timeout   time.Duration    // the longest of these
 	each      int64            // how many requests a session sends at most
@@ -74,7 +75,7 @@ type sample struct {
 }
 
 func newSample(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus, t *v1beta1.Threshold, step *v1beta1.StepStatus, merged *measure.Measurement) (sample, error) {
-	s := sample{threshold: t, metric: metric.Of(t.Metric), step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t), each: plan.RequestsOfASession(spec)}
+	s := sample{threshold: t, metric: metric.Of(t.Metric), step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t), goal: goalOf(spec, t), each: plan.RequestsOfASession(spec)}
 	s.judges = func(i int) bool { return plan.Judges(spec, t, requests, i) && !s.isOneReply(spec, i) }
 	s.timeout = plan.LongestTimeout(spec, func(i int) bool { return s.judges(i) && plan.IsSent(spec, &spec.Requests[i]) })
 	if merged == nil || step.Result == nil {
@@ -154,6 +155,9 @@ func (s sample) observe() observation {
 	case metric.Own:
 		switch from {
 		case metric.OnTime:
+			if s.threshold.HasGoal() {
+				return s.goalRate()
+			}
 			return s.onTimeRate()
 		case metric.Downtime:
 			return s.downtime()

@@ -19,23 +19,24 @@ const maxObject = 1_200 << 10
 // bytes of JSON, with counts of ten digits and times of an hour to the microsecond. The names
 // and the plan of each step, whose length is known, are added.
 const (
-	sizeLoad      = 6_250 // a step that sends load: 4.6 KB with its message, the sentence of 1 KB about an unfit generator, and 0.5 KB of resultRefs
-	sizeType      = 1_050 // the counts and the response times of a type of request in a step
-	sizeIdeal     = 320   // the same without the generator's own delay, of a type that a threshold names
-	sizeStreams   = 760   // the events of streams, in a step or of a type of request in it
-	sizeOnTime    = 105   // how many requests were on time, in a step or of a type of request in it
-	sizeJourney   = 480   // what became of a journey in a step, but for where it failed
-	sizeFailedIn  = 50    // how often a journey failed in one of its steps
-	sizeLeftOut   = 50    // how often a step of a journey was left out
-	sizeBecause   = 580   // how often a condition ended a journey in one of its steps, and why
-	sizeSessions  = 60    // the sessions of a step
-	sizeReplay    = 460   // what became of the lines of a log
-	sizeRepeated  = 210   // the result of a threshold with inRepetitions in a step
-	sizePause     = 400
-	sizeSpread    = 600
-	sizeThreshold = 1 << 10 // a sentence of 512 characters, and the values
-	sizeAudit     = 1 << 10 // likewise
-	sizeRest      = 16 << 10
+	sizeLoad       = 6_250 // a step that sends load: 4.6 KB with its message, the sentence of 1 KB about an unfit generator, and 0.5 KB of resultRefs
+	sizeType       = 1_050 // the counts and the response times of a type of request in a step
+	sizeIdeal      = 320   // the same without the generator's own delay, of a type that a threshold names
+	sizeStreams    = 890   // the events of streams, in a step or of a type of request in it
+	sizeStreamGoal = 150   // how many streams kept a goal of a threshold
+	sizeOnTime     = 105   // how many requests were on time, in a step or of a type of request in it
+	sizeJourney    = 480   // what became of a journey in a step, but for where it failed
+	sizeFailedIn   = 50    // how often a journey failed in one of its steps
+	sizeLeftOut    = 50    // how often a step of a journey was left out
+	sizeBecause    = 580   // how often a condition ended a journey in one of its steps, and why
+	sizeSessions   = 60    // the sessions of a step
+	sizeReplay     = 460   // what became of the lines of a log
+	sizeRepeated   = 210   // the result of a threshold with inRepetitions in a step
+	sizePause      = 400
+	sizeSpread     = 600
+	sizeThreshold  = 1 << 10 // a sentence of 512 characters, and the values
+	sizeAudit      = 1 << 10 // likewise
+	sizeRest       = 16 << 10
 )
 
 // maxDefaults is the largest number of default thresholds: on failureRate, unsentRate and
@@ -97,12 +98,12 @@ func sizeOfStatus(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) int {
 			load += sizeRepeated
 		}
 	}
-	streams := 0
+	streams, ofStreams := 0, sizeStreams+sizeStreamGoal*len(plan.StreamGoals(spec))
 	for _, name := range requestTypes(spec) {
 		load += sizeType + onTime + v1beta1.JSONSize(name)
 		if mayStream(spec, name) {
-			load += sizeStreams
-			streams = sizeStreams
+			load += ofStreams
+			streams = ofStreams
 		}
 		if plan.NamesType(spec, name) {
 			load += sizeIdeal

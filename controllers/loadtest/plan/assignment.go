@@ -112,6 +112,7 @@ func Assignments(lt *v1beta1.LoadTest) []*workerv1.Assignment {
 			Preflight:    preflight,
 			Audits:       audits,
 			OnTimeNanos:  onTimeNanos(&lt.Spec),
+			StreamGoals:  streamGoals(&lt.Spec),
 			LiveIdeal:    Aborts(&lt.Spec),
 			Groups:       groups,
 			Control:      control,

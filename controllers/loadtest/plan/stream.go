@@ -18,7 +18,11 @@ func stream(s *v1beta1.Stream) *workerv1.Stream {
 	if s == nil {
 		return nil
 	}
-	return &workerv1.Stream{Events: streamEvents[s.Events], Until: s.Until, StallNanos: int64(v1beta1.OrZero(s.Stall))}
+	m := &workerv1.Stream{Events: streamEvents[s.Events], Until: s.Until, StallNanos: int64(v1beta1.OrZero(s.Stall))}
+	if s.Tokens != nil {
+		m.InputTokens, m.OutputTokens = string(s.Tokens.Input), string(s.Tokens.Output)
+	}
+	return m
 }
 
 // MayStream says whether responses to a request may come in parts. Of a call of gRPC, only the worker knows

@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -55,15 +56,21 @@ func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 	reused := c.carried
 	c.used, c.carried = now, true
 	c.response.begin(r)
-	if err := c.exchange(r, deadline); err != nil {
-		c.response.parser.body.Free()
-		return transport.Response{Reused: reused}, c.failed(err)
-	}
-	if !c.response.reusable() {
+	c.response.beginStream(r, deadline.Sub(now))
+	err := c.exchange(r, deadline)
+	events := c.response.parser.events
+	switch {
+	case err == nil && c.response.reusable():
+	case err == nil:
 		c.Close()
+	case events.Streamed().Left, events.Broken(err):
+		_ = c.failed(err) // the connection; the request has succeeded
+	default:
+		c.response.parser.body.Free()
+		return transport.Response{Reused: reused, Streamed: events.Streamed()}, c.failed(err)
 	}
 	response := c.response.parser.response()
-	response.Reused = reused
+	response.Reused, response.Streamed = reused, events.Streamed()
 	return response, nil
 }
 
@@ -129,6 +136,22 @@ func (c *Conn) setDeadline(now, deadline time.Time) bool {
 		return c.SetDeadline(deadline)
 	}
 	return c.EnsureDeadline(now, deadline)
+}
+
+// limit is the instant until which the response is awaited: the deadline of the request, but of a stream.
+func (c *Conn) limit(deadline time.Time) time.Time {
+	if s := c.response.parser.events; s != nil {
+		return c.used.Add(s.Limit())
+	}
+	return deadline
+}
+
+// passed is the error of a request whose limit has passed, or whose connection has failed.
+func (c *Conn) passed(err error) error {
+	if s := c.response.parser.events; s != nil && errors.Is(err, os.ErrDeadlineExceeded) && !c.IsInterrupted() {
+		err = cmp.Or(s.Passed(), err)
+	}
+	return &failure.Error{Phase: failure.Reading, Err: err}
 }
 
 // extendDeadline reports whether an error was only that of a deadline set earlier,

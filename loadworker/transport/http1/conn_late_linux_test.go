@@ -54,7 +54,7 @@ func TestAConnReadsWhatHasComeBeforeItsDeadlineExpires(t *testing.T) {
 				} else {
 					c.setDeadline(time.Now(), past)
 				}
-				await := c.awaitSecured
+				await := func() error { return c.awaitSecured(past) }
 				if c.raw != nil {
 					await = func() error { return c.await(past) }
 				}

@@ -30,7 +30,7 @@ const securedBuffer = 4 << 10
 // exchange sends a request and reads the response.
 func (c *Conn) exchange(r *transport.Request, deadline time.Time) error {
 	if c.raw == nil {
-		return c.exchangeSecured(r)
+		return c.exchangeSecured(r, deadline)
 	}
 	c.request, c.rest = r, nil
 	return c.await(deadline)
@@ -46,16 +46,23 @@ func (c *Conn) await(deadline time.Time) error {
 			if err := c.writeRest(deadline); err != nil {
 				return &failure.Error{Phase: failure.Writing, Err: err}
 			}
-		case err == nil:
+		case err == nil && c.isOver():
 			return c.err
-		case !c.extendDeadline(err, deadline):
-			if c.transferLate(err) {
-				return c.err
+		case err == nil: // its limit is nearer now, or there is no end to what comes
+			if now := time.Now(); !c.setDeadline(now, c.limit(deadline)) {
+				return failure.ErrInterrupted
 			}
-			return &failure.Error{Phase: failure.Reading, Err: err}
+		case c.extendDeadline(err, c.limit(deadline)):
+		case c.transferLate(err):
+			return c.err
+		case !c.extendDeadline(err, c.limit(deadline)): // no event came by that
+			return c.passed(err)
 		}
 	}
 }
+
+// isOver reports whether what was transferred ended the response, or failed.
+func (c *Conn) isOver() bool { return c.err != nil || c.response.parser.done() }
 
 // transferLate reads what has come, after a deadline: if the process stood still, it may have
 // come long ago. It reports whether that ends the response.
@@ -63,9 +70,13 @@ func (c *Conn) transferLate(err error) (done bool) {
 	if !errors.Is(err, os.ErrDeadlineExceeded) || c.request != nil || c.IsInterrupted() {
 		return false
 	}
-	failed := c.raw.Control(func(fd uintptr) { done = c.transfer(fd) })
+	failed := c.raw.Control(func(fd uintptr) { done = c.transfer(fd) && c.isOver() })
 	return done && failed == nil
 }
+
+// readsAtOnce is how many reads there are before the deadline is looked at: the other side may send
+// as fast as it is read here.
+const readsAtOnce = 64
 
 // transfer sends the request when it is called first, and then reads what has
 // arrived. It returns false to be called again when the socket is readable.
@@ -80,7 +91,7 @@ func (c *Conn) transfer(fd uintptr) (done bool) {
 		buffer.out = appendRequest(buffer.out[:0], r, c.client.host, c.client.agent)
 		return !c.write(buffer.out, int32(fd))
 	}
-	for {
+	for range readsAtOnce {
 		n, errno := socket.Read(int32(fd), buffer.in[:])
 		if errno == syscall.EAGAIN {
 			return false
@@ -94,10 +105,18 @@ func (c *Conn) transfer(fd uintptr) (done bool) {
 		} else if err := c.response.feed(buffer.in[:n]); err != nil {
 			c.err = &failure.Error{Phase: failure.Reading, Err: err}
 		}
-		if c.err != nil || c.response.parser.done() {
+		nearer := c.tell()
+		if c.isOver() || nearer {
 			return true
 		}
 	}
+	return true
+}
+
+// tell tells of the events of what was read, and reports whether that brings the limit nearer.
+func (c *Conn) tell() (nearer bool) {
+	s := c.response.parser.events
+	return s != nil && c.response.tell(0) && s.At(time.Since(c.used))
 }
 
 // write reports whether it wrote the whole request. If not, the reason is in c.err,
@@ -127,30 +146,36 @@ func (c *Conn) writeRest(deadline time.Time) error {
 }
 
 // exchangeSecured is exchange over TLS.
-func (c *Conn) exchangeSecured(r *transport.Request) error {
+func (c *Conn) exchangeSecured(r *transport.Request, deadline time.Time) error {
 	if _, err := c.net.Write(appendRequest(nil, r, c.client.host, c.client.agent)); err != nil {
 		return &failure.Error{Phase: failure.Writing, Err: err}
 	}
 	if c.secured == nil { // one that goes to a loop never needs it
 		c.secured = make([]byte, securedBuffer)
 	}
-	return c.awaitSecured()
+	return c.awaitSecured(deadline)
 }
 
 // awaitSecured is await over TLS.
-func (c *Conn) awaitSecured() error {
+func (c *Conn) awaitSecured(deadline time.Time) error {
 	extend := func(to time.Time) bool { return c.setDeadline(time.Now(), to) }
 	var response socket.LateReader
 	for {
 		n, err := response.Read(c.net, c.secured, extend)
 		if n > 0 || errors.Is(err, io.EOF) {
 			err = c.response.feed(c.secured[:n]) // an error that came with bytes comes again
+			if c.tell() && err == nil {
+				extend(c.limit(deadline)) // if this fails, so does the next read
+			}
 		}
-		if err != nil {
-			return &failure.Error{Phase: failure.Reading, Err: err}
-		}
-		if c.response.parser.done() {
+		switch {
+		case err == nil && c.response.parser.done():
 			return nil
+		case err == nil:
+		case c.response.parser.events != nil && c.extendDeadline(err, c.limit(deadline)):
+			response = socket.LateReader{}
+		default:
+			return c.passed(err)
 		}
 	}
 }

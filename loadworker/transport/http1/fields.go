@@ -59,6 +59,9 @@ func (p *parser) endHeader() error {
 		p.state, p.close = untilClose, true
 	}
 	p.close = p.close || (p.http10 && !p.keepAlive)
+	if p.events != nil && p.state != whole {
+		p.events.Header(p.status, p.chunked)
+	}
 	return nil
 }
 

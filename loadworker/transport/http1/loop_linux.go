@@ -2,6 +2,8 @@ package http1
 
 import (
 	"context"
+	"errors"
+	"os"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
@@ -81,6 +83,7 @@ func (l *Loop) Return(c *LoopConn, to *Conn) {
 func (l *Loop) Send(ctx context.Context, c *LoopConn, r *transport.Request, deadline time.Duration) {
 	c.inFlight, c.until = true, deadline
 	c.response.begin(r)
+	c.response.beginStream(r, deadline)
 	l.out = appendRequest(l.out[:0], r, l.client.host, l.client.agent)
 	if !c.conn.IsOpen() {
 		c.unsent = append(c.unsent, l.out...)
@@ -116,7 +119,11 @@ func (c *LoopConn) Receive(in []byte, waited time.Duration, closing bool) (more 
 		return false
 	}
 	c.reads++
-	if err := c.response.feed(in); err != nil {
+	err := c.response.feed(in)
+	if s := c.response.parser.events; s != nil && c.response.tell(waited) && s.At(c.loop.Elapsed()) {
+		c.await(s.Limit())
+	}
+	if err != nil {
 		c.fail(failure.Reading, err)
 		return false
 	}
@@ -133,17 +140,34 @@ func (c *LoopConn) Receive(in []byte, waited time.Duration, closing bool) (more 
 	return false
 }
 
+// await has the request given up at another instant.
+func (c *LoopConn) await(at time.Duration) {
+	c.loop.Answered(&c.deadline)
+	c.conn.Await(&c.deadline, c, at)
+}
+
 // Failed ends the request that is under way.
 func (c *LoopConn) Failed(err *failure.Error) {
 	if c.inFlight {
-		c.end(transport.Response{}, err)
+		c.broken(err)
 	}
 }
 
-// GiveUp ends the request that is under way.
+// GiveUp ends the request that is under way, unless it is a stream whose last event moved its limit.
 func (c *LoopConn) GiveUp(err error) {
+	if s := c.response.parser.events; s != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		if s.Limit() > c.deadline.At() {
+			c.await(s.Limit())
+			return
+		}
+		if err = s.Passed(); err == nil {
+			c.conn.Close()
+			c.end(c.response.parser.response(), nil)
+			return
+		}
+	}
 	phase := failure.Reading
-	if c.conn.Unwritten() {
+	if c.conn.Unwritten() && !errors.Is(err, failure.ErrStalled) {
 		phase = failure.Writing
 	}
 	c.fail(phase, err)
@@ -152,7 +176,17 @@ func (c *LoopConn) GiveUp(err error) {
 // fail ends a request whose connection is in an unknown state.
 func (c *LoopConn) fail(phase failure.Phase, err error) {
 	c.conn.Close()
-	c.end(transport.Response{}, &failure.Error{Phase: phase, Err: err})
+	c.broken(&failure.Error{Phase: phase, Err: err})
+}
+
+// broken ends a request whose connection is closed. It has succeeded all the same if the last event of a
+// stream had come.
+func (c *LoopConn) broken(err error) {
+	if c.response.parser.events.Broken(err) {
+		c.end(c.response.parser.response(), nil)
+		return
+	}
+	c.end(transport.Response{}, err)
 }
 
 func (c *LoopConn) end(r transport.Response, err error) {
@@ -163,7 +197,7 @@ func (c *LoopConn) end(r transport.Response, err error) {
 		err = failure.ErrInterrupted
 	}
 	c.loop.Answered(&c.deadline)
-	r.Reused = c.reused
+	r.Reused, r.Streamed = c.reused, c.response.parser.events.Streamed()
 	c.inFlight, c.reused, c.response.held = false, false, nil
 	c.loop.onDone(c, r, err)
 }

@@ -5,15 +5,18 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/event"
 )
 
 // responseReader reads the responses of a connection, whose bytes it is fed as they
 // arrive.
 type responseReader struct {
 	parser parser
-	held   []byte // the beginning of a line whose rest has not arrived
+	held   []byte        // the beginning of a line whose rest has not arrived
+	events *event.Reader // of the parser, if it has one; nil: no response was a stream so far
 }
 
 // begin prepares for the response to a request.
@@ -21,7 +24,28 @@ func (r *responseReader) begin(request *transport.Request) {
 	r.parser.body.Free() // to the budget that it was taken from
 	r.parser.body.Budget = request.Budget
 	r.parser.wanted = request.KeepFields
+	r.parser.events = nil
 	r.parser.begin(request.Method == http.MethodHead, request.Keep, request.KeepCookies)
+}
+
+// beginStream has the response read as a stream if the request asks for that, before a deadline.
+func (r *responseReader) beginStream(request *transport.Request, deadline time.Duration) {
+	if request.Stream == nil {
+		return
+	}
+	if r.events == nil {
+		r.events = &event.Reader{}
+	}
+	r.events.Begin(request, deadline)
+	r.parser.events = r.events
+}
+
+// tell ends a read of a response that is a stream, as event.Reader does.
+func (r *responseReader) tell(waited time.Duration) (timed bool) {
+	if r.parser.done() {
+		r.parser.events.End()
+	}
+	return r.parser.events.Tell(waited)
 }
 
 // feed takes what was read. The caller may reuse in after that. No bytes are the end
@@ -101,11 +125,12 @@ type parser struct {
 	keepSet   bool   // Set-Cookie fields are kept
 	fields    []byte // those of wanted
 	wanted    []string
+	events    *event.Reader // nil: the response is no stream
 }
 
 // begin prepares for a response. The memory of the last body is used again.
 func (p *parser) begin(head bool, keep int, cookies bool) {
-	*p = parser{head: head, keep: keep, body: p.body, cookies: p.cookies[:0], keepSet: cookies, fields: p.fields[:0], wanted: p.wanted}
+	*p = parser{head: head, keep: keep, body: p.body, cookies: p.cookies[:0], keepSet: cookies, fields: p.fields[:0], wanted: p.wanted, events: p.events}
 	p.body.Begin(keep)
 }
 
@@ -181,6 +206,12 @@ func (p *parser) take(b []byte) int {
 	}
 	p.size += int64(len(b))
 	p.body.Append(b)
+	if p.events != nil {
+		p.events.Body(b)
+		if p.state == chunkEnd {
+			p.events.EndChunk()
+		}
+	}
 	return len(b)
 }
 

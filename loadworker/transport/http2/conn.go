@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/event"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
 )
 
@@ -27,6 +28,7 @@ type Conn struct {
 	mux     *Mux
 	carried bool // a request, since it was opened
 	stream  Stream
+	began   time.Time // the request
 	done    bool
 	err     error // of the request that is done
 }
@@ -55,20 +57,24 @@ func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 	}
 	reused := c.carried
 	out := transport.Response{Reused: reused}
-	c.carried, c.done = true, false
+	c.carried, c.done, c.began = true, false, time.Now()
 	c.mux.Send(&c.stream, r, c)
-	if err := c.exchange(func() bool { return c.done }); err != nil {
-		if !c.done {
+	c.stream.beginStream(r, deadline.Sub(c.began))
+	events := c.stream.events
+	if err := c.exchange(func() bool { return c.done }, events); err != nil {
+		if !c.done && !events.Broken(err) {
+			out.Streamed = events.Streamed()
 			return out, c.failed(err)
 		}
 		c.mux.End(err) // it came after the response: it ends the connection, and not the request
 	}
+	out.Streamed = events.Streamed()
 	if c.err != nil {
 		c.closeUnlessUsable()
 		return out, c.Interruption(inPhase(failure.Reading, c.err))
 	}
 	out = c.stream.Response()
-	out.Reused = reused
+	out.Reused, out.Streamed = reused, events.Streamed()
 	c.closeUnlessUsable()
 	return out, nil
 }
@@ -76,8 +82,42 @@ func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 // ended notes the outcome of the request.
 func (c *Conn) ended(_ *Stream, err error) { c.done, c.err = true, err }
 
-// exchange writes and reads until it is done. An error is of the connection.
-func (c *Conn) exchange(done func() bool) error {
+// came tells of the events of what was read.
+func (c *Conn) came(st *Stream) {
+	if s := st.events; s.Tell(0) && s.At(time.Since(c.began)) {
+		c.SetDeadline(c.began.Add(s.Limit())) // if this fails, so does the next read
+	}
+}
+
+// leaveFor is the time to write that a stream was given up.
+const leaveFor = 10 * time.Millisecond
+
+// goesOn reports whether a connection goes on after a deadline: the events of a stream have moved it, or
+// end the stream alone.
+func (c *Conn) goesOn(s *event.Reader, err error) bool {
+	if s == nil || c.done || !errors.Is(err, os.ErrDeadlineExceeded) || c.IsInterrupted() {
+		return false
+	}
+	now := time.Now()
+	if limit := c.began.Add(s.Limit()); now.Before(limit) {
+		return c.SetDeadline(limit)
+	}
+	switch why := s.Passed(); {
+	case errors.Is(why, os.ErrDeadlineExceeded):
+		return false
+	case why != nil:
+		c.mux.Cancel(&c.stream)
+		c.ended(&c.stream, why)
+	default:
+		c.mux.Leave(&c.stream)
+		c.ended(&c.stream, nil)
+	}
+	return c.SetDeadline(now.Add(leaveFor))
+}
+
+// exchange writes and reads until it is done, or until a stream of events is given up. An error is of the
+// connection.
+func (c *Conn) exchange(done func() bool, s *event.Reader) error {
 	buffer := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buffer)
 	var response socket.LateReader
@@ -98,7 +138,11 @@ func (c *Conn) exchange(done func() bool) error {
 			c.mux.End(nil)
 			return inPhase(failure.Reading, cmp.Or(c.err, io.ErrUnexpectedEOF))
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+		case c.goesOn(s, err):
+			response = socket.LateReader{}
+		default:
 			return inPhase(failure.Reading, err)
 		}
 	}
@@ -144,7 +188,7 @@ func (c *Conn) Open(ctx context.Context, deadline time.Time) error {
 	})
 	c.err = nil
 	goOn := dial.Waiting(ctx)
-	err := c.exchange(c.mux.Settled)
+	err := c.exchange(c.mux.Settled, nil)
 	goOn()
 	if !stop() {
 		<-ended

@@ -76,6 +76,12 @@ type reader struct {
 // Feed takes what was read; the caller may use in again after that. After an error, the
 // connection must be closed once Output was written, and End called.
 func (m *Mux) Feed(in []byte) error {
+	err := m.feedAll(in)
+	m.tell()
+	return err
+}
+
+func (m *Mux) feedAll(in []byte) error {
 	for len(in) > 0 {
 		m.after = len(in)
 		n, v := m.feed(in)

@@ -234,6 +234,9 @@ func (m *Mux) take(st *Stream, end bool) {
 		m.idle = 0
 		st.status, st.hasLength, st.length, st.cookies = h.status, h.hasLength, h.length, h.cookies
 		st.fields = h.kept
+		if st.events != nil {
+			st.events.Header(st.status, true)
+		}
 	}
 	if st.isCall && st.status != 0 {
 		if err := st.takeCall(h, trailers, end); err != nil {

@@ -2,6 +2,8 @@ package http2
 
 import (
 	"context"
+	"errors"
+	"os"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
@@ -152,11 +154,13 @@ func (l *Loop) Send(ctx context.Context, st *LoopStream, c *LoopConn, r *transpo
 		c.lend()
 		c.begin(st)
 		c.mux.Send(&st.stream, r, st)
+		st.stream.beginStream(r, deadline)
 		c.touch()
 		return
 	}
 	c.first, c.mux, c.carried = st, NewMux(l.client.origin), false
 	c.mux.Send(&st.stream, r, st)
+	st.stream.beginStream(r, deadline)
 	c.conn.Dial(dial.Resuming(ctx, c.session), deadline)
 }
 
@@ -256,10 +260,36 @@ func (c *LoopConn) retire() {
 	}
 }
 
-// GiveUp ends the request, and leaves the connection to others.
+// await has the request given up at another instant.
+func (st *LoopStream) await(at time.Duration) {
+	st.conn.loop.Answered(&st.deadline)
+	st.conn.conn.Await(&st.deadline, st, at)
+}
+
+// came tells of the events of what was read.
+func (st *LoopStream) came(stream *Stream) {
+	if s := stream.events; s.Tell(st.conn.waited) && s.At(st.conn.loop.Elapsed()) {
+		st.await(s.Limit())
+	}
+}
+
+// GiveUp ends the request, and leaves the connection to others. A stream goes on whose last event moved
+// its limit.
 func (st *LoopStream) GiveUp(err error) {
+	if s := st.stream.events; s != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		if s.Limit() > st.deadline.At() {
+			st.await(s.Limit())
+			return
+		}
+		if err = s.Passed(); err == nil {
+			st.conn.mux.Leave(&st.stream)
+			st.conn.touch()
+			st.ended(&st.stream, nil)
+			return
+		}
+	}
 	phase := failure.Reading
-	if st.conn.conn.Unwritten() || st.stream.HasRest() {
+	if (st.conn.conn.Unwritten() || st.stream.HasRest()) && !errors.Is(err, failure.ErrStalled) {
 		phase = failure.Writing
 	}
 	st.conn.mux.Cancel(&st.stream)
@@ -282,7 +312,7 @@ func (st *LoopStream) ended(stream *Stream, err error) {
 	default:
 		err = inPhase(failure.Reading, err)
 	}
-	r.Reused = st.reused
+	r.Reused, r.Streamed = st.reused, stream.events.Streamed()
 	st.reused = false
 	c.loop.onDone(st, r, err)
 }

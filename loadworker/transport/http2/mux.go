@@ -26,6 +26,7 @@ type Mux struct {
 	queue   []*Stream // that wait until there may be more streams
 	next    uint32    // the id of the next stream
 	blocked int       // streams whose body is not sent whole
+	reads   []*Stream // streams of events of which some was read
 
 	peer   settings
 	table  table
@@ -101,6 +102,8 @@ type owner interface {
 	// ended is called once for each of them: when its response is whole, or with why it
 	// has failed. It may send another.
 	ended(st *Stream, err error)
+	// came is called when some of a stream of events was read, once for each Feed, and before ended.
+	came(st *Stream)
 }
 
 // Output is what is to be written. It is valid until the next call.
@@ -185,6 +188,11 @@ func (m *Mux) sendQueue() {
 // Cancel ends a request without an outcome. It may have been processed.
 func (m *Mux) Cancel(st *Stream) {
 	st.kept.Free()
+	m.Leave(st)
+}
+
+// Leave ends a request of whose response no more is needed, and keeps what came of it.
+func (m *Mux) Leave(st *Stream) {
 	if i := slices.Index(m.queue, st); i >= 0 {
 		m.queue = slices.Delete(m.queue, i, i+1)
 		return
@@ -247,6 +255,20 @@ func (m *Mux) end(st *Stream, err error) {
 	}
 	m.idle = 0 // there are no more of these frames than of requests
 	m.sendQueue()
+	m.outcome(st, err)
+}
+
+// outcome passes the outcome of a request on.
+func (m *Mux) outcome(st *Stream, err error) {
+	if st.events != nil {
+		if err == nil {
+			st.events.End()
+		}
+		st.owner.came(st)
+		if st.events.Broken(err) {
+			err = nil
+		}
+	}
 	if err != nil {
 		st.kept.Free()
 	}
@@ -296,7 +318,6 @@ func (m *Mux) endAbove(id uint32, err error) {
 		st := m.streams[n-1]
 		m.lost.add(st.id)
 		m.remove(st)
-		st.kept.Free()
-		st.owner.ended(st, err)
+		m.outcome(st, err)
 	}
 }

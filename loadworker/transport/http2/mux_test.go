@@ -39,6 +39,8 @@ func (c *client) ended(st *Stream, err error) {
 	c.last = append(c.last, c.Consumed())
 }
 
+func (c *client) came(st *Stream) { st.events.Tell(0) }
+
 // send sends a request and returns its stream.
 func (c *client) send(r *transport.Request) *Stream {
 	st := &Stream{}

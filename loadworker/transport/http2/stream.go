@@ -2,8 +2,10 @@ package http2
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/event"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/grpc"
 )
 
@@ -13,8 +15,10 @@ type Stream struct {
 	id      uint32
 	window  int64 // bytes of the body that may be sent
 	credit  credit
-	body    []byte // of the request, as far as it was not sent
-	waiting []byte // the header block of a request that waits until there is room
+	body    []byte        // of the request, as far as it was not sent
+	waiting []byte        // the header block of a request that waits until there is room
+	reader  *event.Reader // of the response, if it has one; nil: no response was a stream of events so far
+	read    bool          // some of it was, since its owner was told of that
 	response
 }
 
@@ -34,6 +38,8 @@ type response struct {
 
 	isCall bool
 	call   grpc.Call // if it is one
+
+	events *event.Reader // nil: it is not read as a stream of events
 }
 
 // begin prepares for the response to a request. The memory of the last is used again.
@@ -46,6 +52,18 @@ func (st *Stream) begin(r *transport.Request) {
 	}
 	st.kept.Budget = r.Budget
 	st.kept.Begin(r.Keep)
+}
+
+// beginStream has the response read as a stream of events if the request asks for that, before a deadline.
+func (st *Stream) beginStream(r *transport.Request, deadline time.Duration) {
+	if r.Stream == nil {
+		return
+	}
+	if st.reader == nil {
+		st.reader = &event.Reader{}
+	}
+	st.reader.Begin(r, deadline)
+	st.events = st.reader
 }
 
 // Response is the response of a stream that ended without an error. Its body is valid until
@@ -117,9 +135,7 @@ func (m *Mux) payload(in []byte) (taken int) {
 	taken = min(len(in), m.left)
 	if taken > 0 {
 		if st, ok := m.find(m.data.id); ok {
-			if err := st.take(in[:taken]); err != nil {
-				m.abandon(st, err)
-			}
+			m.takeData(st, in[:taken])
 		}
 		m.left -= taken
 	}
@@ -130,6 +146,35 @@ func (m *Mux) payload(in []byte) (taken int) {
 		m.endData()
 	}
 	return taken + skipped
+}
+
+// takeData takes a piece of a frame of DATA.
+func (m *Mux) takeData(st *Stream, b []byte) {
+	if st.events != nil {
+		if !st.read {
+			st.read = true
+			m.reads = append(m.reads, st)
+		}
+		st.events.Body(b)
+		if len(b) == m.left {
+			st.events.EndChunk()
+		}
+	}
+	if err := st.take(b); err != nil {
+		m.abandon(st, err)
+	}
+}
+
+// tell tells the owners of streams of events of what was read.
+func (m *Mux) tell() {
+	for i, st := range m.reads {
+		st.read = false
+		if st.events != nil {
+			st.owner.came(st)
+		}
+		m.reads[i] = nil
+	}
+	m.reads = m.reads[:0]
 }
 
 func (r *response) take(b []byte) error {

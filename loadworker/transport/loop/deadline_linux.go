@@ -28,6 +28,9 @@ func (c *Conn) Await(d *Deadline, w Waiter, at time.Duration) {
 	c.loop.waiting.add(d)
 }
 
+// At is the instant that was last awaited.
+func (d *Deadline) At() time.Duration { return d.at }
+
 // Answered ends a wait, if there is one.
 func (l *Loop) Answered(d *Deadline) { l.waiting.remove(d) }
 

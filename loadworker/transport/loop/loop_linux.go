@@ -154,6 +154,9 @@ func (l *Loop) Interrupt() {
 	}
 }
 
+// Elapsed is the time now.
+func (l *Loop) Elapsed() time.Duration { return time.Since(l.start) }
+
 // Interrupted reports whether Interrupt was called.
 func (l *Loop) Interrupted() bool { return l.interrupted }
 

@@ -47,6 +47,7 @@ func (c *conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 	}
 	out := transport.Response{Reused: c.carried}
 	c.carried = true
+	s := newStream(r, deadline, cancel)
 	response, err := c.conn.RoundTrip(c.request(ctx, r))
 	if err != nil {
 		return out, c.failed(err)
@@ -72,7 +73,8 @@ func (c *conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 	}
 	c.kept.Free() // to the budget that it was taken from
 	c.kept.Budget = r.Budget
-	out.Size, err = c.read(response.Body, r.Keep)
+	s.header(out.Status)
+	out.Size, err = c.read(response.Body, r.Keep, s)
 	_ = response.Body.Close() // it was read to its end, or failed
 	// net/http still reads from a connection that it is closing. A target that
 	// notices, as over TLS, may answer then.
@@ -80,8 +82,11 @@ func (c *conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 		err = ctx.Err()
 	}
 	if err != nil {
+		err = c.failed(err)
+	}
+	if out.Streamed, err = s.outcome(ctx, err); err != nil {
 		c.kept.Free()
-		return transport.Response{Reused: out.Reused}, c.failed(err)
+		return transport.Response{Reused: out.Reused, Streamed: out.Streamed}, err
 	}
 	out = c.kept.In(out)
 	if response.Close {
@@ -147,7 +152,7 @@ func (c *conn) request(ctx context.Context, r *transport.Request) *http.Request 
 var chunks = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // read reads a body to its end and keeps its beginning.
-func (c *conn) read(body io.Reader, keep int) (size int64, err error) {
+func (c *conn) read(body io.Reader, keep int, s *stream) (size int64, err error) {
 	chunk := chunks.Get().(*[32 << 10]byte)
 	defer chunks.Put(chunk)
 	c.kept.Begin(keep)
@@ -155,6 +160,7 @@ func (c *conn) read(body io.Reader, keep int) (size int64, err error) {
 		n, err := body.Read(chunk[:])
 		size += int64(n)
 		c.kept.Append(chunk[:n])
+		s.read(chunk[:n], errors.Is(err, io.EOF))
 		if errors.Is(err, io.EOF) {
 			return size, nil
 		}

@@ -60,7 +60,7 @@ func (p *Pool) Send(ctx context.Context, deadline time.Time, r *http.Request, q 
 	// net/http has sent the request again.
 	ctx, stop := context.WithCancel(ctx)
 	cancel := func() { stop(); expire() }
-	x := &pooled{ctx: ctx, cancel: cancel, end: end}
+	x := &pooled{ctx: ctx, cancel: cancel, end: end, stream: newStream(q, deadline, cancel)}
 	x.kept.Budget = q.Budget
 	x.kept.Begin(q.Keep)
 	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: x.gotConn, WroteRequest: x.wroteRequest}))
@@ -78,6 +78,7 @@ func (p *Pool) Send(ctx context.Context, deadline time.Time, r *http.Request, q 
 		_ = response.Body.Close() // what follows is no HTTP
 		response.Body = http.NoBody
 	}
+	x.stream.header(x.status)
 	response.Body = &pooledBody{ReadCloser: response.Body, request: x}
 	return response, nil
 }
@@ -88,6 +89,8 @@ type pooled struct {
 	cancel context.CancelFunc
 	end    func(transport.Response, error)
 	once   sync.Once
+	stream *stream
+	whole  bool // it has ended without a failure
 	kept   transport.Body
 	size   int64
 	status int
@@ -130,7 +133,8 @@ func (x *pooled) finish(err error) (failed error) {
 		response := transport.Response{Reused: x.reused}
 		failed = x.failure(err)
 		x.mu.Unlock()
-		if failed == nil {
+		response.Streamed, failed = x.stream.outcome(x.ctx, failed)
+		if x.whole = failed == nil; x.whole {
 			response.Status, response.Size = x.status, x.size
 			response = x.kept.In(response)
 		} else {
@@ -172,9 +176,13 @@ func (b *pooledBody) Read(p []byte) (int, error) {
 	x := b.request
 	x.size += int64(n)
 	x.kept.Append(p[:n])
+	x.stream.read(p[:n], errors.Is(err, io.EOF))
 	if err != nil {
 		if failed := x.finish(err); failed != nil {
 			err = failed
+		}
+		if x.whole {
+			err = io.EOF
 		}
 	}
 	return n, err

@@ -14,6 +14,8 @@
 //	       GET /NAME/home          counts under NAME-home; refuses who has not logged in
 //	       POST /NAME/token?life=N counts under NAME-token; issues a token of OAuth 2.0 for N seconds
 //	       GET /NAME/guarded       counts under NAME-guarded; refuses who has no such token
+//	       GET /NAME/stream?events=N&first=200ms&every=20ms counts under NAME, NAME-events and
+//	                                NAME-whole; may pause, abort or have no end: see streams.go
 //	       any call of gRPC         counts under the NAME in its metadata, name, and then
 //	                                replies with an empty message
 //	:8443  the same over TLS, with a certificate for example.com

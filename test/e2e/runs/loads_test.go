@@ -24,16 +24,19 @@ import (
 // request, while a worker of one of them and then the operator that leads are lost in the middle of all. It
 // runs beside no other test, which would wait for an operator, too.
 func TestLoads(t *testing.T) {
-	ctx := t.Context()
-	s := &loadsSuite{}
-	cases := []*loadCase{
+	runTogether(t, "loads", []*loadCase{
 		{name: "side by side", spec: sideBySideSpec, lost: "run-writers-0", check: sideBySide},
 		{name: "without a worker", spec: twoLoadsSpec, lost: "run-readers-1", undecided: true, check: sideBySideWithoutAWorker},
 		{name: "conditions", spec: conditionsSpec, prepare: createPeople, check: journeysWithConditions},
 		{name: "replay", spec: replaySpec, prepare: writeLog, check: replayOfALog},
 		{name: "sessions", spec: sessionsSpec, check: sessionsAtARate},
 		{name: "logins", spec: loggedIn, prepare: createLogin, check: tokensAreRenewed},
-	}
+	})
+}
+
+// runTogether runs LoadTests at once, and loses workers and the operator that leads in the middle of all.
+func runTogether(t *testing.T, suite string, cases []*loadCase) {
+	ctx, s := t.Context(), &loadsSuite{}
 	for _, c := range cases {
 		c.begin(t)
 	}
@@ -68,7 +71,7 @@ func TestLoads(t *testing.T) {
 			c.check(t, s, c)
 		})
 	}
-	fmt.Printf("loads: %d checks, %d wrong\n", s.checks, s.wrong)
+	fmt.Printf("%s: %d checks, %d wrong\n", suite, s.checks, s.wrong)
 }
 
 // loadCase is a LoadTest with a target of its own.
