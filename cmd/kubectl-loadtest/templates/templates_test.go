@@ -127,7 +127,8 @@ journeys: [{name: j, steps: [{request: login}]}, {name: k, user: {data: users}, 
 		"preflight and audits have no columns": {
 			spec: users + `requests: [{name: home, http: {path: "/${email}"}}]
 preflight: [{http: {path: "/${email}", headers: [{name: A, value: "${age}"}]}}]
-versus: {target: {}, preflight: [{grpc: {method: a.B/C, message: {x: "${email}"}}}]}
+otherTargets: [{name: v3}]
+versus: {target: v3, preflight: [{grpc: {method: a.B/C, message: {x: "${email}"}}}]}
 audits: [{name: a, stored: {read: {http: {path: "/${email}"}}, value: .a, requests: [a]}}]`,
 			want: []templates.Problem{
 				{"spec.preflight[0].http.path", "nothing defines ${email}; " + known},

@@ -18,7 +18,8 @@ import (
 // versus is a spec with a control called v3.
 func versus(s *v1beta1.LoadTestSpec, change ...func(*v1beta1.LoadTestSpec)) *v1beta1.LoadTestSpec {
 	s.Target = v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener-v4"}}
-	s.Versus = &v1beta1.Versus{Name: "v3", Target: v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener-v3"}}}
+	s.OtherTargets = []v1beta1.OtherTarget{{Name: "v3", Service: &v1beta1.ServiceReference{Name: "shortener-v3"}}}
+	s.Versus = &v1beta1.Versus{Target: "v3"}
 	for _, f := range change {
 		f(s)
 	}
@@ -121,20 +122,22 @@ func TestStepsOfBothSidesHaveNamesOfTheirOwn(t *testing.T) {
 
 func TestNamesOfTheSides(t *testing.T) {
 	at := func(url string) v1beta1.Target { return v1beta1.Target{URL: url} }
+	other := func(name, url string) v1beta1.OtherTarget { return v1beta1.OtherTarget{Name: name, URL: url} }
+	named := func(name, url string) func(*v1beta1.LoadTestSpec) {
+		return func(s *v1beta1.LoadTestSpec) {
+			s.Target, s.OtherTargets[0], s.Versus.Target = at(url), other(name, "http://c"), name
+		}
+	}
 	for name, tc := range map[string]struct {
 		change func(*v1beta1.LoadTestSpec)
 		want   v1beta1.VersusStatus
 	}{
-		"as given":        {func(*v1beta1.LoadTestSpec) {}, v1beta1.VersusStatus{Candidate: "shortener-v4", Control: "v3", TargetURL: "http://shortener-v3.demo.svc:80"}},
-		"of the Services": {func(s *v1beta1.LoadTestSpec) { s.Versus.Name = "" }, v1beta1.VersusStatus{Candidate: "shortener-v4", Control: "shortener-v3", TargetURL: "http://shortener-v3.demo.svc:80"}},
-		"of hosts": {func(s *v1beta1.LoadTestSpec) {
-			s.Target, s.Versus.Target, s.Versus.Name = at("http://a:1/"), at("http://a:2"), ""
-		}, v1beta1.VersusStatus{Candidate: "a:1", Control: "a:2", TargetURL: "http://a:2"}},
-		"of one host": {func(s *v1beta1.LoadTestSpec) {
-			s.Target, s.Versus.Target, s.Versus.Name = at("http://a"), at("https://a"), ""
-		}, v1beta1.VersusStatus{Candidate: "candidate", Control: "a", TargetURL: "https://a"}},
-		"called candidate":   {func(s *v1beta1.LoadTestSpec) { s.Target, s.Versus.Name = at("http://candidate"), "candidate" }, v1beta1.VersusStatus{Candidate: "candidate", Control: "control", TargetURL: "http://shortener-v3.demo.svc:80"}},
-		"a port with a name": {func(s *v1beta1.LoadTestSpec) { s.Versus.Target.Service.Port = ptr(intstr.FromString("http")) }, v1beta1.VersusStatus{Candidate: "shortener-v4", Control: "v3"}},
+		"of a Service":       {func(*v1beta1.LoadTestSpec) {}, v1beta1.VersusStatus{Candidate: "shortener-v4", Control: "v3", TargetURL: "http://shortener-v3.demo.svc:80"}},
+		"of a host":          {func(s *v1beta1.LoadTestSpec) { s.Target, s.OtherTargets[0] = at("http://a:1/"), other("v3", "http://a:2/") }, v1beta1.VersusStatus{Candidate: "a:1", Control: "v3", TargetURL: "http://a:2"}},
+		"of one host":        {named("a", "http://a"), v1beta1.VersusStatus{Candidate: "candidate", Control: "a", TargetURL: "http://c"}},
+		"called candidate":   {named("candidate", "http://candidate"), v1beta1.VersusStatus{Candidate: "target", Control: "candidate", TargetURL: "http://c"}},
+		"called target":      {named("target", "http://target"), v1beta1.VersusStatus{Candidate: "candidate", Control: "target", TargetURL: "http://c"}},
+		"a port with a name": {func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0].Service.Port = ptr(intstr.FromString("http")) }, v1beta1.VersusStatus{Candidate: "shortener-v4", Control: "v3"}},
 	} {
 		same.As(t, name, &tc.want, planned(t, versus(rungs(false, 1), tc.change)).Versus)
 	}
@@ -142,31 +145,61 @@ func TestNamesOfTheSides(t *testing.T) {
 
 // The control obeys each rule that the candidate does.
 func TestVersusRefusals(t *testing.T) {
+	at := func(url string) v1beta1.OtherTarget { return v1beta1.OtherTarget{Name: "v3", URL: url} }
 	for name, tc := range map[string]struct {
 		change func(*v1beta1.LoadTestSpec)
 		want   string
 	}{
 		"host that is not allowed": {
-			func(s *v1beta1.LoadTestSpec) { s.Versus.Target = v1beta1.Target{URL: "http://bank.example.com"} },
-			"spec.versus.target.url: host bank.example.com is not allowed; use a Service of this cluster, or ask the administrator to add bank.example.com to targets.rules of the operator's configuration.",
+			func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0] = at("http://bank.example.com") },
+			"spec.otherTargets[v3].url: host bank.example.com is not allowed; use a Service of this cluster, or ask the administrator to add bank.example.com to targets.rules of the operator's configuration.",
 		},
 		"proxy that is not allowed": {
-			func(s *v1beta1.LoadTestSpec) { s.Versus.Target.Proxy = &v1beta1.Proxy{URL: "http://192.0.2.9"} },
-			"spec.versus.target.proxy.url: host 192.0.2.9 is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration.",
+			func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0].Proxy = &v1beta1.Proxy{URL: "http://192.0.2.9"} },
+			"spec.otherTargets[v3].proxy.url: host 192.0.2.9 is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration.",
 		},
 		"no target": {
-			func(s *v1beta1.LoadTestSpec) { s.Versus.Target = v1beta1.Target{} },
-			"spec.versus.target.url: must be http:// or https:// with a host, for example http://shortener:8080.",
+			func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0] = at("") },
+			"spec.otherTargets[v3].url: must be http:// or https:// with a host, for example http://shortener:8080.",
 		},
 		"no URL": {
-			func(s *v1beta1.LoadTestSpec) {
-				s.Versus.Name, s.Versus.Target = "", v1beta1.Target{URL: "http://a b"}
-			},
-			"spec.versus.target.url: must be http:// or https:// with a host, for example http://shortener:8080.",
+			func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0] = at("http://a b") },
+			"spec.otherTargets[v3].url: must be http:// or https:// with a host, for example http://shortener:8080.",
 		},
-		"another timeout": {
-			func(s *v1beta1.LoadTestSpec) { s.Target.Timeout = duration(time.Second) },
-			"spec.versus.target.timeout: must equal spec.target.timeout: both targets are measured alike.",
+		"a timeout": {
+			func(s *v1beta1.LoadTestSpec) {
+				s.Target.Timeout, s.OtherTargets[0].Timeout = duration(time.Second), duration(time.Second)
+			},
+			"spec.otherTargets[v3].timeout: must not be set in the target that versus names: spec.target.timeout holds for both.",
+		},
+		"none of the other targets": {
+			func(s *v1beta1.LoadTestSpec) { s.Versus.Target = "V3" },
+			`spec.versus.target: "V3" is not the name of one of spec.otherTargets: v3.`,
+		},
+		"no other targets": {
+			func(s *v1beta1.LoadTestSpec) { s.OtherTargets = nil },
+			`spec.versus.target: "v3" is not the name of one of spec.otherTargets, which is empty.`,
+		},
+		"no name": {
+			func(s *v1beta1.LoadTestSpec) { s.Versus.Target = "" },
+			`spec.versus.target: "" is not the name of one of spec.otherTargets: v3.`,
+		},
+		"a request that names it": {
+			func(s *v1beta1.LoadTestSpec) { s.Requests[0].Target = "v3" },
+			`spec.requests[0].target: must not be "v3", which versus compares with spec.target; remove it, or add the same address to spec.otherTargets under another name.`,
+		},
+		"a login that names it": {
+			func(s *v1beta1.LoadTestSpec) {
+				s.Target.Login = "shop"
+				s.Logins = []v1beta1.Login{{Name: "shop", Type: v1beta1.LoginClientCredentials, SecretName: "shop", Target: "v3", Path: "/token"}}
+			},
+			`spec.logins[0].target: must not be "v3", which versus compares with spec.target; remove it, or add the same address to spec.otherTargets under another name.`,
+		},
+		"another that is not named": {
+			func(s *v1beta1.LoadTestSpec) {
+				s.OtherTargets = append(s.OtherTargets, v1beta1.OtherTarget{Name: "v2", URL: "http://v2"})
+			},
+			"spec.otherTargets[v2]: no request, login or versus names it; set target: v2 in one of them, or remove it.",
 		},
 		"a baseline": {
 			func(s *v1beta1.LoadTestSpec) { s.Baseline = &v1beta1.Baseline{Name: "before"} },
@@ -198,8 +231,8 @@ func TestAssignmentOfBothSides(t *testing.T) {
 	header := func(name, value string) v1beta1.Header { return v1beta1.Header{Name: name, Value: &value} }
 	s := versus(repeated(3, rungs(false, 10)), func(s *v1beta1.LoadTestSpec) {
 		s.Target.Headers = []v1beta1.Header{header("Host", "four")}
-		s.Versus.Target.Headers = []v1beta1.Header{header("Host", "three"), {Name: "Key", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "v3", Key: "token"}}}}
-		s.Versus.Target.Protocol = v1beta1.ProtocolHTTP2
+		s.OtherTargets[0].Headers = []v1beta1.Header{header("Host", "three"), {Name: "Key", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "v3", Key: "token"}}}}
+		s.OtherTargets[0].Protocol = v1beta1.ProtocolHTTP2
 		s.Preflight = []v1beta1.Preflight{{Name: "is v4"}}
 	})
 	lt := accepted(t, s)
