@@ -137,6 +137,19 @@ audits: [{name: a, stored: {read: {http: {path: "/${email}"}}, value: .a, reques
 				{"spec.versus.preflight[0].grpc.message.x", "nothing defines ${email}; " + known},
 			},
 		},
+		"headers of a control have no columns with its own questions": {
+			spec: users + `otherTargets: [{name: a, headers: [{name: B, value: "${email}"}]}, {name: v3, headers: [{name: A, value: "${email}"}, {name: C, value: "${nothing}"}]}]
+versus: {target: v3, preflight: [{http: {headers: [{name: c, value: "1"}]}}]}
+requests: [{name: home, http: {}}, {name: to a, target: a, http: {}}]`,
+			want: []templates.Problem{
+				{"spec.otherTargets[1].headers[1].value", "nothing defines ${nothing}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${age}, ${email} and ${rand:a-b}; write $$ for a dollar sign"},
+				{"spec.otherTargets[1].headers[0].value", "${email} must not stand here with preflight or audits: they are sent with the headers of the target and have no columns; move the header to the requests"},
+			},
+		},
+		"a value of a journey in a header of a control": {
+			spec: `{otherTargets: [{name: v3, headers: [{name: A, value: "${token}"}]}, {name: b}], versus: {target: v3}, requests: [{name: login, http: {}}, {name: to b, target: b, http: {}}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}]}]}`,
+			want: []templates.Problem{{"spec.journeys[0].steps[0].request", "login has ${token}, which no step before it captures"}},
+		},
 		"a header that preflight replaces": {
 			spec: users + `target: {headers: [{name: A, value: "${email}"}]}
 requests: [{name: home, http: {}}]

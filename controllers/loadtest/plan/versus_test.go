@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -132,8 +134,10 @@ func TestNamesOfTheSides(t *testing.T) {
 		change func(*v1beta1.LoadTestSpec)
 		want   v1beta1.VersusStatus
 	}{
-		"of a Service":       {func(*v1beta1.LoadTestSpec) {}, v1beta1.VersusStatus{Candidate: "shortener-v4", Control: "v3", TargetURL: "http://shortener-v3.demo.svc:80"}},
-		"of a host":          {func(s *v1beta1.LoadTestSpec) { s.Target, s.OtherTargets[0] = at("http://a:1/"), other("v3", "http://a:2/") }, v1beta1.VersusStatus{Candidate: "a:1", Control: "v3", TargetURL: "http://a:2"}},
+		"of a Service": {func(*v1beta1.LoadTestSpec) {}, v1beta1.VersusStatus{Candidate: "shortener-v4", Control: "v3", TargetURL: "http://shortener-v3.demo.svc:80"}},
+		"of a host": {func(s *v1beta1.LoadTestSpec) {
+			s.Target, s.OtherTargets[0] = at("http://a:1/"), other("v3", "http://a:2/")
+		}, v1beta1.VersusStatus{Candidate: "a:1", Control: "v3", TargetURL: "http://a:2"}},
 		"of one host":        {named("a", "http://a"), v1beta1.VersusStatus{Candidate: "candidate", Control: "a", TargetURL: "http://c"}},
 		"called candidate":   {named("candidate", "http://candidate"), v1beta1.VersusStatus{Candidate: "target", Control: "candidate", TargetURL: "http://c"}},
 		"called target":      {named("target", "http://target"), v1beta1.VersusStatus{Candidate: "candidate", Control: "target", TargetURL: "http://c"}},
@@ -264,5 +268,81 @@ func TestAssignmentOfBothSides(t *testing.T) {
 	s.Versus.Preflight = []v1beta1.Preflight{{Name: "is v3"}}
 	if got := plan.Assignments(accepted(t, s))[0].GetControl().GetPreflight(); len(got) != 1 || got[0].GetName() != "is v3" {
 		t.Errorf("questions to the control alone: %v", got)
+	}
+}
+
+// What says how requests are measured is that of spec.target for both; what says where they go, and
+// how, is each target's own.
+func TestControlIsMeasuredAsTheTargetIs(t *testing.T) {
+	s := versus(rungs(false, 10), func(s *v1beta1.LoadTestSpec) {
+		s.Target.Protocol, s.Target.HTTP2 = v1beta1.ProtocolHTTP2, &v1beta1.HTTP2{Connections: ptr(int32(3)), StreamsPerConnection: ptr(int32(5))}
+		s.Target.Timeout, s.Target.Trace = duration(7*time.Second), &v1beta1.Trace{Sampled: "1%"}
+		s.Target.GRPC = &v1beta1.TargetGRPC{DescriptorsFrom: &v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "protos", Key: "shop.binpb"}}}
+		s.OtherTargets[0].Protocol = v1beta1.ProtocolHTTP2
+	})
+	a := plan.Assignments(accepted(t, s))[0]
+	want, got := proto.CloneOf(a.GetTarget()), proto.CloneOf(a.GetControl().GetTarget())
+	if want.GetTimeoutNanos() != 7e9 || want.GetTraceSampled() == 0 || want.GetDescriptorsFile() == "" || want.GetHttp2Connections() != 3 || want.GetUrl() == got.GetUrl() {
+		t.Fatalf("the target is %v", want)
+	}
+	want.Url, got.Url = "", ""
+	if !proto.Equal(want, got) {
+		t.Errorf("the control is %v, want %v", got, want)
+	}
+	for name, change := range map[string]func(*v1beta1.OtherTarget){
+		"another protocol":                  func(o *v1beta1.OtherTarget) { o.Protocol = v1beta1.ProtocolHTTP1 },
+		"no protocol, which is HTTP/1.1":    func(o *v1beta1.OtherTarget) { o.Protocol = "" },
+		"a connection for each request":     func(o *v1beta1.OtherTarget) { o.DisableKeepAlive = true },
+		"a proxy, whose connections it has": func(o *v1beta1.OtherTarget) { o.Proxy = &v1beta1.Proxy{URL: "http://proxy:3128"} },
+	} {
+		of := s.DeepCopy()
+		change(&of.OtherTargets[0])
+		if c := of.Control(); c.HTTP2 != nil || c.Timeout != s.Target.Timeout && c.Timeout.Duration != 7*time.Second || c.Trace == nil {
+			t.Errorf("%s: the control is %+v, want one that shares no connections", name, c)
+		}
+	}
+}
+
+// The control takes no part in what requests name: others are numbered without it, wherever it stands.
+func TestOtherTargetsAreNumberedWithoutTheControl(t *testing.T) {
+	s := withIdentity()
+	control := v1beta1.OtherTarget{Name: "v3", URL: "http://v3:8080", Login: "old"}
+	s.OtherTargets = []v1beta1.OtherTarget{control, s.OtherTargets[0]}
+	s.Versus = &v1beta1.Versus{Target: "v3"}
+	s.Logins = []v1beta1.Login{{Name: "old", Type: v1beta1.LoginClientCredentials, SecretName: "old", Target: "identity", Path: "/token"}}
+	lt := accepted(t, s)
+	identity := "http://keycloak." + lt.Namespace + ".svc:80"
+	same.As(t, "status", []v1beta1.OtherTargetStatus{{Name: "identity", TargetURL: identity}}, lt.Status.OtherTargets)
+	same.As(t, "URLs", plan.URLs{Target: lt.Status.TargetURL, Control: "http://v3:8080", Others: []string{identity}}, plan.KnownURLs(lt))
+	lt.Status.Internal.ControlAccess = &v1beta1.TargetAccess{Name: "v3."}
+	lt.Status.Internal.OtherAccess = []v1beta1.TargetAccess{{Name: "keycloak."}}
+	a := plan.Assignments(lt)[0]
+	if len(a.GetOtherTargets()) != 1 || a.GetOtherTargets()[0].GetUrl() != identity || a.GetOtherTargets()[0].GetName() != "keycloak." || a.GetControl().GetTarget().GetName() != "v3." {
+		t.Errorf("other targets %v, control %v", a.GetOtherTargets(), a.GetControl().GetTarget())
+	}
+	for side, requests := range map[string][]*workerv1.Request{"candidate": a.GetRequests(), "control": a.GetControl().GetRequests()} {
+		if cart, token := requests[0], requests[1]; cart.GetTarget() != 0 || token.GetTarget() != 1 || token.GetTimeoutNanos() != 3e9 || token.GetHeaders()[0].GetName() != "X-Realm" {
+			t.Errorf("requests of the %s are %v and %v, want the second to the other target", side, cart, token)
+		}
+	}
+	if got := a.GetControl().GetRequests()[0].GetHeaders(); len(got) != 1 || got[0].GetLogin() != 1 {
+		t.Errorf("headers of the control are %v, want those of its login", got)
+	}
+	if got := a.GetLogins()[0].GetOauth2().GetTarget(); got != 1 {
+		t.Errorf("tokens are issued by target %d, want 1", got)
+	}
+	s.Logins[0] = v1beta1.Login{Name: "old", Type: v1beta1.LoginAWSSigV4, SecretName: "old", AWS: &v1beta1.AWSSignature{Region: "a", Service: "b"}}
+	s.Preflight = []v1beta1.Preflight{{GRPCHealth: &v1beta1.GRPCHealth{}}}
+	const want = "spec.otherTargets[v3].login: AWSSigV4 signs requests of HTTP alone, and calls of gRPC go there, too; use another login."
+	if _, refusal := plan.New(loadTest(s), policy.Everything()); refusal == nil || refusal.Message != want {
+		t.Errorf("refusal %v, want %s", refusal, want)
+	}
+}
+
+// A comparison of two targets is sent as a run of one is: by vegeta, too.
+func TestVegetaSendsToBothSides(t *testing.T) {
+	s := versus(rungs(false, 10), func(s *v1beta1.LoadTestSpec) { s.Worker = &v1beta1.Worker{Driver: v1beta1.DriverVegeta} })
+	if a := plan.Assignments(accepted(t, s))[0]; len(a.GetOtherTargets()) != 0 || a.GetControl() == nil {
+		t.Errorf("other targets %v, control %v", a.GetOtherTargets(), a.GetControl())
 	}
 }
