@@ -27,7 +27,7 @@ type Versus struct {
 func (s *LoadTestSpec) Control() *Target {
 	for i := range s.OtherTargets {
 		other := &s.OtherTargets[i]
-		if !s.isControl(other) {
+		if !s.IsControl(other.Name) {
 			continue
 		}
 		t := other.Target()
@@ -42,11 +42,12 @@ func (s *LoadTestSpec) Control() *Target {
 
 // RequestTargets are the otherTargets that requests and logins may name: all but the control.
 func (s *LoadTestSpec) RequestTargets() []OtherTarget {
-	return slices.DeleteFunc(slices.Clone(s.OtherTargets), func(o OtherTarget) bool { return s.isControl(&o) })
+	return slices.DeleteFunc(slices.Clone(s.OtherTargets), func(o OtherTarget) bool { return s.IsControl(o.Name) })
 }
 
-func (s *LoadTestSpec) isControl(o *OtherTarget) bool {
-	return s.Versus != nil && s.Versus.Target == o.Name
+// IsControl says whether versus names the other target of a name; none of the empty name.
+func (s *LoadTestSpec) IsControl(name string) bool {
+	return s.Versus != nil && name != "" && s.Versus.Target == name
 }
 
 // Side is which of the two targets of a comparison a step is sent to.

@@ -66,7 +66,7 @@ func questions(spec *v1beta1.LoadTestSpec) []Problem {
 		if len(asked) == 0 {
 			asked = spec.Preflight
 		}
-		at := slices.IndexFunc(spec.OtherTargets, func(o v1beta1.OtherTarget) bool { return o.Name == v.Target })
+		at := slices.IndexFunc(spec.OtherTargets, func(o v1beta1.OtherTarget) bool { return spec.IsControl(o.Name) })
 		if at >= 0 {
 			c.targetHeaders(fmt.Sprintf("spec.otherTargets[%d].headers", at), spec.OtherTargets[at].Headers, ownHeaders(asked))
 		}

@@ -119,7 +119,7 @@ func allTargets(spec *v1beta1.LoadTestSpec) []fieldTarget {
 	list := []fieldTarget{{"spec.target", true, &spec.Target}}
 	for i := range spec.OtherTargets {
 		other := &spec.OtherTargets[i]
-		list = append(list, fieldTarget{OtherTargetField(other.Name), isControl(spec, other.Name), other.Target()})
+		list = append(list, fieldTarget{OtherTargetField(other.Name), spec.IsControl(other.Name), other.Target()})
 	}
 	return list
 }
@@ -164,7 +164,7 @@ func checkLogin(spec *v1beta1.LoadTestSpec, l *v1beta1.Login, field string) *Ref
 	switch {
 	case !l.ObtainsToken() && l.Target != "":
 		return invalid("%s.target: must not be set for type %s, which obtains no token.", field, l.Type)
-	case isControl(spec, l.Target):
+	case spec.IsControl(l.Target):
 		return notToControl(field+".target", l.Target)
 	case l.Target != "" && otherTargetNamed(spec, l.Target) < 0:
 		return invalid("%s.target: %q is not the name of one of spec.otherTargets%s.", field, l.Target, namesOf(spec.OtherTargets))

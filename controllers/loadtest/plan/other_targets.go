@@ -22,11 +22,6 @@ func otherTargetNamed(spec *v1beta1.LoadTestSpec, name string) int {
 	return slices.IndexFunc(spec.RequestTargets(), func(o v1beta1.OtherTarget) bool { return name != "" && o.Name == name })
 }
 
-// isControl says whether a name is that of the target that versus names.
-func isControl(spec *v1beta1.LoadTestSpec, name string) bool {
-	return spec.Versus != nil && name != "" && spec.Versus.Target == name
-}
-
 // notToControl refuses a field that names the control: in the steps of the candidate it would get
 // load as well.
 func notToControl(field, name string) *Refusal {
@@ -53,7 +48,7 @@ func checkOtherTargets(spec *v1beta1.LoadTestSpec) *Refusal {
 		}
 		to := otherTarget(spec, r)
 		switch {
-		case isControl(spec, r.Target):
+		case spec.IsControl(r.Target):
 			return notToControl(fmt.Sprintf("spec.requests[%d].target", i), r.Target)
 		case to < 0:
 			return invalid("spec.requests[%d].target: %q is not the name of one of spec.otherTargets%s.", i, r.Target, namesOf(spec.OtherTargets))

@@ -99,7 +99,7 @@ func checkVersus(spec *v1beta1.LoadTestSpec) *Refusal {
 	case spec.Baseline != nil || spec.Search != nil || len(spec.Audits) > 0:
 		return invalid("spec.versus: must not be set with baseline, search or audits.")
 	}
-	i := slices.IndexFunc(spec.OtherTargets, func(o v1beta1.OtherTarget) bool { return o.Name == v.Target })
+	i := slices.IndexFunc(spec.OtherTargets, func(o v1beta1.OtherTarget) bool { return spec.IsControl(o.Name) })
 	switch {
 	case i < 0:
 		return invalid("spec.versus.target: %q is not the name of one of spec.otherTargets%s.", v.Target, namesOf(spec.OtherTargets))
