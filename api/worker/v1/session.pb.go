@@ -5601,7 +5601,7 @@ type Streams struct {
 	// ideal_on_time how many would have with a perfect generator.
 	OnTime      []int64 `protobuf:"varint,5,rep,packed,name=on_time,json=onTime,proto3" json:"on_time,omitempty"`
 	IdealOnTime []int64 `protobuf:"varint,6,rep,packed,name=ideal_on_time,json=idealOnTime,proto3" json:"ideal_on_time,omitempty"`
-	// tokened is how many of the successes said how many tokens they had, which add up to input_tokens and
+	// tokened is how many of the successes in the window said how many tokens they had, which add up to input_tokens and
 	// output_tokens.
 	Tokened       int64 `protobuf:"varint,7,opt,name=tokened,proto3" json:"tokened,omitempty"`
 	InputTokens   int64 `protobuf:"varint,8,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
