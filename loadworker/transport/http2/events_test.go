@@ -53,11 +53,15 @@ func TestEventsOfFrames(t *testing.T) {
 		want    transport.Streamed
 		outcome string
 	}{
-		"in a frame each":   {format: sse, answer: func(s *server) { begin(s, "200"); data(s, false, "data: a\n\n"); data(s, true, "data: b\n\n") }, want: transport.Streamed{Events: 2}, outcome: "200"},
-		"across frames":     {format: sse, answer: func(s *server) { begin(s, "200"); data(s, false, "data: a\n\nda"); data(s, true, "ta: b\n\n") }, want: transport.Streamed{Events: 2}, outcome: "200"},
-		"before a trailer":  {format: sse, answer: func(s *server) { begin(s, "200"); data(s, false, "data: a\n\n"); s.headers(id, true, "x", "data: b") }, want: transport.Streamed{Events: 1}, outcome: "200"},
-		"the last line":     {format: lines, until: "b", answer: func(s *server) { begin(s, "200"); data(s, false, "a\nb"); s.headers(id, true, "x", "y") }, want: transport.Streamed{Events: 2, Ended: true}, outcome: "200"},
-		"the last line cut": {format: lines, answer: func(s *server) { begin(s, "200"); data(s, false, "a\nb"); s.must(s.WriteRSTStream(id, xhttp2.ErrCodeInternal)) }, want: transport.Streamed{Events: 1}, outcome: "reset"},
+		"in a frame each":  {format: sse, answer: func(s *server) { begin(s, "200"); data(s, false, "data: a\n\n"); data(s, true, "data: b\n\n") }, want: transport.Streamed{Events: 2}, outcome: "200"},
+		"across frames":    {format: sse, answer: func(s *server) { begin(s, "200"); data(s, false, "data: a\n\nda"); data(s, true, "ta: b\n\n") }, want: transport.Streamed{Events: 2}, outcome: "200"},
+		"before a trailer": {format: sse, answer: func(s *server) { begin(s, "200"); data(s, false, "data: a\n\n"); s.headers(id, true, "x", "data: b") }, want: transport.Streamed{Events: 1}, outcome: "200"},
+		"the last line":    {format: lines, until: "b", answer: func(s *server) { begin(s, "200"); data(s, false, "a\nb"); s.headers(id, true, "x", "y") }, want: transport.Streamed{Events: 2, Ended: true}, outcome: "200"},
+		"the last line cut": {format: lines, answer: func(s *server) {
+			begin(s, "200")
+			data(s, false, "a\nb")
+			s.must(s.WriteRSTStream(id, xhttp2.ErrCodeInternal))
+		}, want: transport.Streamed{Events: 1}, outcome: "reset"},
 		"frames": {format: chunks, until: "cd", answer: func(s *server) {
 			begin(s, "200")
 			data(s, false, "ab")
