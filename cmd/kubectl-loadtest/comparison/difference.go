@@ -98,10 +98,10 @@ func (c *Comparison) quantities() []metric.Quantity {
 	return list
 }
 
-// titled are the metrics of all requests that are compared: events only of tests with streams.
+// titled are the metrics of all requests that are compared: those of streams only of tests with streams.
 func (c *Comparison) titled() []metric.Metric {
 	return slices.DeleteFunc(metric.Titled(), func(m metric.Metric) bool {
-		return m.Name == v1beta1.MetricEventsPerSecond && !slices.ContainsFunc(c.tests, hasStreams)
+		return (&v1beta1.Threshold{Metric: m.Name}).OfStreams() && !slices.ContainsFunc(c.tests, hasStreams)
 	})
 }
 

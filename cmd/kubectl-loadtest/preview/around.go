@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -53,8 +54,8 @@ func threshold(t *v1beta1.Threshold, other string) string {
 	if t.Time == v1beta1.ServiceTime {
 		parts = append(parts, "from when they were sent")
 	}
-	if of := timesOfStreams[t.Time]; of != "" {
-		parts = append(parts, "of the "+of)
+	if of, ok := metric.StreamTimeOf(t.Time); ok {
+		parts = append(parts, "of the "+of.Words)
 	}
 	parts = append(parts, bounds(t, other)...)
 	if names := slices.Concat(t.Requests, t.Types, t.Journeys); len(names) > 0 {
@@ -73,12 +74,6 @@ func threshold(t *v1beta1.Threshold, other string) string {
 		parts = append(parts, "else the run is aborted")
 	}
 	return strings.Join(parts, " ")
-}
-
-// timesOfStreams are the words for the times of streams.
-var timesOfStreams = map[v1beta1.LatencyTime]string{
-	v1beta1.FirstEventTime: "time to the first event", v1beta1.BetweenEventsTime: "time between events",
-	v1beta1.LongestGapTime: "longest time between events", v1beta1.MeanGapTime: "mean time between events",
 }
 
 // eventsOf are the words for the events of a stream.

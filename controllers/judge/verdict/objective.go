@@ -30,8 +30,8 @@ func label(t *v1beta1.Threshold) string {
 	if t.Time == v1beta1.ServiceTime {
 		text += " service time"
 	}
-	if t.Time.IsOfStreams() {
-		text += " of the " + streamTimes[t.Time].words
+	if of, ok := metric.StreamTimeOf(t.Time); ok {
+		text += " of the " + of.Words
 	}
 	if t.Of == v1beta1.LatencyOfExpected {
 		text += " of expected responses"

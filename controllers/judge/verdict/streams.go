@@ -2,36 +2,26 @@ package verdict
 
 import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// streamTimes are the times of streams, with the words for them.
-var streamTimes = map[v1beta1.LatencyTime]struct {
-	of    measure.StreamTime
-	words string
-}{
-	v1beta1.FirstEventTime:    {measure.FirstEvent, "time to the first event"},
-	v1beta1.BetweenEventsTime: {measure.BetweenEvents, "time between events"},
-	v1beta1.LongestGapTime:    {measure.LongestGap, "longest time between events"},
-	v1beta1.MeanGapTime:       {measure.MeanGap, "mean time between events"},
-}
-
 // eventTimes are the times of streams that the threshold is of; ok is false if there are none.
 func (s sample) eventTimes() (h *measure.Histogram, ok bool) {
-	of, ok := streamTimes[s.threshold.Time]
+	t, ok := metric.StreamTimeOf(s.threshold.Time)
 	if !ok || s.request.Streams == nil {
 		return nil, false
 	}
-	return s.request.Streams.Times[of.of], true
+	return s.request.Streams.Times[t.Measured], true
 }
 
 // idealEventTimes are the same as a perfect generator would have measured them.
 func (s sample) idealEventTimes() (h *measure.Histogram, ok bool) {
-	of, ok := streamTimes[s.threshold.Time]
+	t, ok := metric.StreamTimeOf(s.threshold.Time)
 	if !ok || s.request.Streams == nil {
 		return nil, false
 	}
-	return s.request.Streams.Ideally(of.of), true
+	return s.request.Streams.Ideally(t.Measured), true
 }
 
 // unmeasuredStreams counts what a time of streams leaves out.
