@@ -7,15 +7,19 @@ func (c *conn) delay(wait int64) {
 	}
 }
 
+// stepsAtOnce bounds what a stream that is behind its schedule writes before others have
+// their turn.
+const stepsAtOnce = 64
+
 // stream writes what is due of a stream.
 func (l *loop) stream(c *conn) {
 	s := c.streaming
 	if s.play == nil {
 		s.begin(l.server.seed)
 	}
-	for {
-		if due := s.due(); !s.begun && due > Now() {
-			l.timers.push(timer{at: due, conn: c})
+	for n := 0; ; n++ {
+		if due, now := s.due(), Now(); !s.begun && (due > now || n >= stepsAtOnce) {
+			l.timers.push(timer{at: max(due, now), conn: c})
 			return
 		}
 		s.take()

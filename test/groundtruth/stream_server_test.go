@@ -239,6 +239,24 @@ func TestStreamDuringAnEvent(t *testing.T) {
 	}
 }
 
+// A stream that can never keep its schedule keeps no other request from its answer, and the
+// server from its end.
+func TestStreamThatIsAlwaysBehind(t *testing.T) {
+	s := start(t, Config{Routes: streams(t, map[string]string{"s": "stream:endless:0s:1ns"})})
+	greedy, other := dial(t, s.Address()), dial(t, s.Address())
+	greedy.get("/s")
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(io.Discard, greedy.r)
+	}()
+	until(t, s, func(c Counters) bool { return c.Streams["s"].Events > 10_000 })
+	other.get("/")
+	other.receive(len(ok64))
+	s.Close()
+	<-read
+}
+
 // What grpc-go makes of a stream of messages: their numbers, and the status.
 func TestStreamOfMessages(t *testing.T) {
 	for text, want := range map[string]struct {
