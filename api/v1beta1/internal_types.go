@@ -29,11 +29,11 @@ type InternalStatus struct {
 	// +optional
 	Access *TargetAccess `json:"access,omitempty"`
 
-	// controlAccess is where they may connect to for the target of spec.versus.
+	// controlAccess is where they may connect to for the target that spec.versus names.
 	// +optional
 	ControlAccess *TargetAccess `json:"controlAccess,omitempty"`
 
-	// otherAccess are where they may connect to for spec.otherTargets, in their order.
+	// otherAccess are where they may connect to for status.otherTargets, in their order.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4

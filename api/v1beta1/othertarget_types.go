@@ -2,13 +2,14 @@ package v1beta1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// OtherTarget is a target beside spec.target, to which the requests are sent that name it.
+// OtherTarget is a target beside spec.target: the requests are sent to it that name it, or all of
+// them in turn with spec.target, if spec.versus names it.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.service)",message="exactly one of url and service must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || (has(self.url) ? self.url.startsWith('https://') : has(self.service) && has(self.service.scheme) && self.service.scheme == 'HTTPS')",fieldPath=".tls",reason="FieldValueForbidden",message="tls must not be set for a target that is not https"
 // +kubebuilder:validation:XValidation:rule="!has(self.proxy) || !has(self.protocol) || self.protocol != 'HTTP/2' || (has(self.url) ? self.url.startsWith('https://') : has(self.service) && has(self.service.scheme) && self.service.scheme == 'HTTPS')",fieldPath=".proxy",reason="FieldValueForbidden",message="proxy must not be set with HTTP/2 for a target that is not https"
 type OtherTarget struct {
-	// name is what requests call the target. Example: identity.
+	// name is what requests and reports call the target. Example: identity.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=24
@@ -43,7 +44,8 @@ type OtherTarget struct {
 	// +optional
 	Proxy *Proxy `json:"proxy,omitempty"`
 
-	// timeout bounds each request, unless it has its own. Default 30s.
+	// timeout bounds each request, unless it has its own. It must not be set if versus names
+	// the target. Default 30s.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
@@ -74,7 +76,7 @@ func (o *OtherTarget) Target() *Target {
 
 // OtherTargetStatus is where the requests go that name one of spec.otherTargets.
 type OtherTargetStatus struct {
-	// name is that of spec.otherTargets.
+	// name is that in spec.otherTargets.
 	// +required
 	// +kubebuilder:validation:MaxLength=24
 	Name string `json:"name"`

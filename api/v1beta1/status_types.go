@@ -52,7 +52,8 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxLength=1024
 	TargetURL string `json:"targetURL,omitempty"`
 
-	// otherTargets are the same for spec.otherTargets, in their order.
+	// otherTargets are the same for spec.otherTargets, in their order, without the one that
+	// versus names.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

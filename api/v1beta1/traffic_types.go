@@ -50,8 +50,8 @@ type Request struct {
 	// +optional
 	GRPC *Call `json:"grpc,omitempty"`
 
-	// target is the name of one of spec.otherTargets, to which the request is sent. It must not
-	// be set with grpc, nor with http.targets. Absent: spec.target. Example: identity.
+	// target is the name of one of spec.otherTargets, to which the request is sent, but not the
+	// one that versus names. It must not be set with grpc, nor with http.targets. Absent: spec.target. Example: identity.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=24

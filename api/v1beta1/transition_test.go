@@ -76,8 +76,8 @@ var transitions = []validation{
 	{name: "baseline", valid: "{baseline: {name: before}}", invalid: "{baseline: {name: another}}", want: []string{frozen("baseline")}},
 	{name: "no baseline", valid: "{}", invalid: "{baseline: null}", want: []string{frozen("baseline")}},
 	{
-		name: "versus instead of a baseline", valid: "{}", invalid: "{baseline: null, audits: null, versus: {target: {url: 'http://v3:8080', timeout: 5s}}}",
-		want: []string{frozen("audits"), frozen("baseline"), frozen("versus")},
+		name: "versus instead of a baseline", valid: "{}", invalid: "{baseline: null, audits: null, otherTargets: [{name: v3, url: 'http://v3:8080'}], versus: {target: v3}}",
+		want: []string{frozen("audits"), frozen("baseline"), frozen("otherTargets"), frozen("versus")},
 	},
 	{name: "other targets", valid: "{}", invalid: "{otherTargets: [{name: a, url: 'http://a'}]}", want: []string{frozen("otherTargets")}},
 	{name: "logins", valid: "{}", invalid: "{logins: [{name: a, type: Basic, secretName: a}]}", want: []string{frozen("logins")}},

@@ -7,7 +7,7 @@ const (
 	grpcMix = ", requests: [{name: home, http: {path: /}}, {name: c, grpc: {method: a.B/C}}], "
 	ofCall  = "metadata must not have names of HTTP or gRPC, such as content-type or grpc-timeout: they follow from the call"
 
-	grpcVersus = grpcTarget + grpcMix + "versus: {target: {url: 'http://b', protocol: HTTP/2, grpc: {descriptorsFrom: {secret: {name: p, key: k}}}}, "
+	grpcVersus = grpcTarget + grpcMix + "otherTargets: [{name: b, url: 'http://b', protocol: HTTP/2}], versus: {target: b, "
 )
 
 // preflightValidations are about what the target is asked before a worker sends anything else.
@@ -36,27 +36,30 @@ var preflightValidations = []validation{
 	{name: "question of health through a proxy", valid: "{target: {url: 'https://s', protocol: HTTP/2}, preflight: [{grpcHealth: {}}]}",
 		invalid: "{target: {url: 'https://s', protocol: HTTP/2, proxy: {url: 'http://proxy'}}, preflight: [{grpcHealth: {}}]}",
 		want:    []string{"spec.preflight: Forbidden: grpc and grpcHealth must not be set unless target.protocol is HTTP/2, without target.proxy"}},
-	{name: "question of health to a control over HTTP/1.1", valid: "{target: {protocol: HTTP/2}, preflight: [{grpcHealth: {}}], versus: {target: {url: 'http://b'}, preflight: [{http: {}}]}}",
-		invalid: "{target: {protocol: HTTP/2}, preflight: [{grpcHealth: {}}], versus: {target: {url: 'http://b'}}}",
-		want:    []string{"spec.versus.target: Forbidden: protocol must be HTTP/2, without proxy, for a target that has a preflight with grpc or grpcHealth"}},
-	{name: "question of health to a control whose own questions are none", valid: "{target: {protocol: HTTP/2, grpc: {}}, preflight: [{grpc: {method: a.B/C}}], versus: {target: {url: 'http://b', protocol: HTTP/2, grpc: {}}, preflight: []}}",
-		invalid: "{target: {protocol: HTTP/2}, preflight: [{grpcHealth: {}}], versus: {target: {url: 'http://b'}, preflight: []}}",
-		want:    []string{"spec.versus.target: Forbidden: protocol must be HTTP/2, without proxy, for a target that has a preflight with grpc or grpcHealth"}},
-	{name: "question of health to a control alone, over HTTP/1.1", valid: "{versus: {target: {url: 'http://b', protocol: HTTP/2}, preflight: [{grpcHealth: {}}]}}",
-		invalid: "{versus: {target: {url: 'http://b'}, preflight: [{grpcHealth: {}}]}}",
-		want:    []string{"spec.versus.target: Forbidden: protocol must be HTTP/2, without proxy, for a target that has a preflight with grpc or grpcHealth"}},
+	{name: "question of health to a control over HTTP/1.1", valid: "{target: {protocol: HTTP/2}, preflight: [{grpcHealth: {}}], otherTargets: [{name: b, url: 'http://b'}], versus: {target: b, preflight: [{http: {}}]}}",
+		invalid: "{target: {protocol: HTTP/2}, preflight: [{grpcHealth: {}}], otherTargets: [{name: b, url: 'http://b'}], versus: {target: b}}",
+		want:    []string{"spec.otherTargets: Forbidden: protocol must be HTTP/2, without proxy, in the target that versus names when a request or a preflight of it has grpc or grpcHealth"}},
+	{name: "question of health to a control whose own questions are none", valid: "{target: {protocol: HTTP/2, grpc: {}}, preflight: [{grpc: {method: a.B/C}}], otherTargets: [{name: b, url: 'http://b', protocol: HTTP/2}], versus: {target: b, preflight: []}}",
+		invalid: "{target: {protocol: HTTP/2}, preflight: [{grpcHealth: {}}], otherTargets: [{name: b, url: 'http://b'}], versus: {target: b, preflight: []}}",
+		want:    []string{"spec.otherTargets: Forbidden: protocol must be HTTP/2, without proxy, in the target that versus names when a request or a preflight of it has grpc or grpcHealth"}},
+	{name: "question of health to a control through a proxy", valid: "{target: {protocol: HTTP/2}, preflight: [{grpcHealth: {}}], otherTargets: [{name: b, url: 'https://b', protocol: HTTP/2}, {name: c, url: 'http://c'}], versus: {target: b}}",
+		invalid: "{target: {protocol: HTTP/2}, preflight: [{grpcHealth: {}}], otherTargets: [{name: b, url: 'https://b', protocol: HTTP/2, proxy: {url: 'http://proxy'}}], versus: {target: b}}",
+		want:    []string{"spec.otherTargets: Forbidden: protocol must be HTTP/2, without proxy, in the target that versus names when a request or a preflight of it has grpc or grpcHealth"}},
+	{name: "question of health to a control alone, over HTTP/1.1", valid: "{otherTargets: [{name: b, url: 'http://b', protocol: HTTP/2}], versus: {target: b, preflight: [{grpcHealth: {}}]}}",
+		invalid: "{otherTargets: [{name: b, url: 'http://b'}], versus: {target: b, preflight: [{grpcHealth: {}}]}}",
+		want:    []string{"spec.otherTargets: Forbidden: protocol must be HTTP/2, without proxy, in the target that versus names when a request or a preflight of it has grpc or grpcHealth"}},
 	{name: "question by a call over another protocol", valid: "{target: {protocol: HTTP/2}, preflight: [{grpc: {method: a.B/C}}]}",
 		invalid: "{preflight: [{grpc: {method: a.B/C}}]}",
 		want:    []string{"spec.preflight: Forbidden: grpc and grpcHealth must not be set unless target.protocol is HTTP/2, without target.proxy"}},
-	{name: "question by a call to a control over another protocol", valid: "{target: {protocol: HTTP/2}, preflight: [{grpc: {method: a.B/C}}], versus: {target: {url: 'http://b', protocol: HTTP/2}}}",
-		invalid: "{target: {protocol: HTTP/2}, preflight: [{grpc: {method: a.B/C}}], versus: {target: {url: 'http://b'}}}",
-		want:    []string{"spec.versus.target: Forbidden: protocol must be HTTP/2, without proxy, for a target that has a preflight with grpc or grpcHealth"}},
+	{name: "question by a call to a control over another protocol", valid: "{target: {protocol: HTTP/2}, preflight: [{grpc: {method: a.B/C}}], otherTargets: [{name: b, url: 'http://b', protocol: HTTP/2}], versus: {target: b}}",
+		invalid: "{target: {protocol: HTTP/2}, preflight: [{grpc: {method: a.B/C}}], otherTargets: [{name: b, url: 'http://b'}], versus: {target: b}}",
+		want:    []string{"spec.otherTargets: Forbidden: protocol must be HTTP/2, without proxy, in the target that versus names when a request or a preflight of it has grpc or grpcHealth"}},
 	{name: "descriptors that no question uses", valid: grpcTarget + ", requests: [{name: home, http: {path: /}}], preflight: [{grpc: {method: a.B/C}}]}",
 		invalid: grpcTarget + ", requests: [{name: home, http: {path: /}}], preflight: [{grpcHealth: {}}]}",
 		want:    []string{"spec.target.grpc: Forbidden: target.grpc must not be set unless a request, preflight or an audit has grpc: only calls of gRPC use its descriptors"}},
-	{name: "descriptors of a control that no question uses", valid: "{target: {protocol: HTTP/2}, preflight: [{grpc: {method: a.B/C}}], versus: {target: {url: 'http://b', protocol: HTTP/2, grpc: {}}}}",
-		invalid: "{target: {protocol: HTTP/2}, preflight: [{grpc: {method: a.B/C}}], versus: {target: {url: 'http://b', protocol: HTTP/2, grpc: {}}, preflight: [{grpcHealth: {}}]}}",
-		want:    []string{"spec.versus.target.grpc: Forbidden: versus.target.grpc must not be set unless a request, or a preflight of this target, has grpc: only calls of gRPC use its descriptors"}},
+	{name: "descriptors that no question to the control uses", valid: grpcTarget + ", requests: [{name: home, http: {path: /}}], otherTargets: [{name: b, url: 'http://b', protocol: HTTP/2}], versus: {target: b, preflight: [{grpc: {method: a.B/C}}]}}",
+		invalid: grpcTarget + ", requests: [{name: home, http: {path: /}}], otherTargets: [{name: b, url: 'http://b', protocol: HTTP/2}], versus: {target: b, preflight: [{grpcHealth: {}}]}}",
+		want:    []string{"spec.target.grpc: Forbidden: target.grpc must not be set unless a request, preflight or an audit has grpc: only calls of gRPC use its descriptors"}},
 	{name: "question's metadata that follow from the call", valid: grpcTarget + grpcMix + "preflight: [{grpc: {method: a.B/C, metadata: [{name: host, value: shop}]}}]}",
 		invalid: grpcTarget + grpcMix + "preflight: [{grpc: {method: a.B/C, metadata: [{name: ':authority', value: evil}]}}]}",
 		want: []string{`spec.preflight[0].grpc.metadata[0].name: Invalid value: ":authority": spec.preflight[0].grpc.metadata[0].name in body should match ` +

@@ -70,14 +70,12 @@ func TestTargetsThatNeverAreAllowedAreRefusedWhenApplied(t *testing.T) {
 	for _, at := range otherTargets {
 		must.Report(t, at+" is refused", create(t, loadTest(t, elsewhere, "target: {"+at+"}")))
 	}
-	versus := "target: {service: {name: api}}\nversus: {target: {%s}}"
 	other := "target: {service: {name: api}}\notherTargets: [{name: a, service: {name: b}}, {name: identity, %s}]"
 	mustRefuse(t, loadTest(t, own, fmt.Sprintf(other, "service: {name: loadtest-operator-leader}")), "spec.otherTargets[identity].service.name: loadtest-operator-leader."+own+".svc can never be a target")
 	must.Report(t, "another target is refused", create(t, loadTest(t, elsewhere, fmt.Sprintf(other, "service: {name: c}"))))
 	// A Service is meant in the LoadTest's namespace.
 	mustRefuse(t, loadTest(t, own, "target: {service: {name: loadtest-operator-leader}}"), "spec.target.service.name: loadtest-operator-leader."+own+".svc can never be a target")
 	mustRefuse(t, loadTest(t, own, "target: {url: 'http://loadtest-operator-metrics:8443'}"), "spec.target.url: loadtest-operator-metrics."+own)
-	mustRefuse(t, loadTest(t, own, fmt.Sprintf(versus, "service: {name: loadtest-operator-leader}")), "spec.versus.target.service.name")
 	mustRefuse(t, loadTest(t, metav1.NamespaceDefault, "target: {service: {name: kubernetes}}"), "kubernetes.default.svc can never be a target")
 }
 

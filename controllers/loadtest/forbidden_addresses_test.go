@@ -149,6 +149,35 @@ func TestOtherTargetsDoNotLeadToTheOperator(t *testing.T) {
 	}
 }
 
+// The other target that versus names is judged once, as the control, and others beside it by themselves.
+func TestNoControlLeadsToTheOperator(t *testing.T) {
+	t.Parallel()
+	namespace, _, other := operators(t)
+	for addresses, says := range map[[2]string]string{
+		{leaderAddress, other}: "spec.otherTargets[v3]: address " + leaderAddress + " belongs to",
+		{other, leaderAddress}: "spec.otherTargets[identity]: address " + leaderAddress + " belongs to",
+		{other, otherAddress}:  "",
+	} {
+		r, lt := alsoAiming(t, v1beta1.OtherTarget{Name: "identity", URL: "http://" + addresses[1] + ":8443"}, namespace)
+		lt.Spec.OtherTargets = slices.Insert(lt.Spec.OtherTargets, 0, v1beta1.OtherTarget{Name: "v3", URL: "http://" + addresses[0] + ":8080"})
+		lt.Spec.Versus = &v1beta1.Versus{Target: "v3"}
+		must.Succeed(t, apiserver.Client(t).Update(t.Context(), lt))
+		for range 3 {
+			r.mustPass(lt)
+		}
+		said, internal := strings.Join(messages(lt), "\n"), &lt.Status.Internal
+		if !strings.Contains(said, says) || lt.Status.HasAccess() != (says == "") {
+			t.Errorf("%v: want %q; conditions:\n%s", addresses, says, said)
+		}
+		if says != "" {
+			continue
+		}
+		if internal.ControlAccess.Allowed[0].Range != other+"/32" || len(internal.OtherAccess) != 1 || internal.OtherAccess[0].Allowed[0].Range != otherAddress+"/32" {
+			t.Errorf("the control has %+v, others %+v", internal.ControlAccess, internal.OtherAccess)
+		}
+	}
+}
+
 // alsoAiming is a LoadTest of which one request goes to another target, and the operator.
 func alsoAiming(t *testing.T, other v1beta1.OtherTarget, namespace string) (*fixture, *v1beta1.LoadTest) {
 	t.Helper()

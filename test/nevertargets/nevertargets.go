@@ -90,6 +90,5 @@ func (p Place) With(target string) string { return fmt.Sprintf(p.Spec, target) }
 // Places are all.
 var Places = []Place{
 	{"spec.target", "target: {%s}"},
-	{"spec.versus.target", "target: {service: {name: api}}\nversus: {target: {%s}}"},
 	{"spec.otherTargets[identity]", "target: {service: {name: api}}\notherTargets: [{name: a, service: {name: b}}, {name: identity, %s}]"},
 }

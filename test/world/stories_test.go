@@ -124,8 +124,9 @@ func audited(s *v1beta1.LoadTestSpec) {
 
 // compares makes the run send each step to a second target, too.
 func compares(s *v1beta1.LoadTestSpec) {
-	s.Versus = &v1beta1.Versus{Target: *s.Target.DeepCopy()}
-	s.Versus.Target.Service.Name = "shortener-v3"
+	control := v1beta1.OtherTarget{Name: "shortener-v3", Service: s.Target.Service.DeepCopy()}
+	control.Service.Name = "shortener-v3"
+	s.OtherTargets, s.Versus = []v1beta1.OtherTarget{control}, &v1beta1.Versus{Target: "shortener-v3"}
 	s.Ladder.Users, s.Repetitions = []int32{9}, 2
 	s.Thresholds = append(s.Thresholds, v1beta1.Threshold{Metric: "p95", MaxIncrease: "10%"})
 }

@@ -131,7 +131,7 @@ func TestBaselineThatCannotBeUsed(t *testing.T) {
 		"two LoadTests":             {named, write(t, "two.json", string(encoded(t, saved))+"\n---\n"+string(encoded(t, saved))), "holds 2 LoadTests"},
 		"no LoadTest":               {named, write(t, "b.json", `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}`), "--baseline: -f "},
 		"not Kubernetes at all":     {named, write(t, "c.json", "not: {a LoadTest"), "--baseline: -f "},
-		"another target beside one": {", versus: {name: v3, target: {url: http://127.0.0.1:1}}", unfinished, "versus must not be set with baseline"},
+		"another target beside one": {", otherTargets: [{name: v3, url: http://127.0.0.1:1}], versus: {target: v3}", unfinished, "versus must not be set with baseline"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := []string{"run", "--local", "-f", write(t, "a.yaml", withBaseline("http://127.0.0.1:1", tc.manifest))}

@@ -37,11 +37,6 @@ func (c *cluster) review(ctx context.Context, object *unstructured.Unstructured,
 			return c.reviewService(ctx, object.GetNamespace(), fmt.Sprintf("spec.otherTargets[%d]", i), spec.OtherTargets[i].Service)
 		})
 	}
-	if v := spec.Versus; v != nil {
-		named = append(named, func() (*admission.Problem, error) {
-			return c.reviewService(ctx, object.GetNamespace(), "spec.versus.target", v.Target.Service)
-		})
-	}
 	for _, f := range local.Files(spec) {
 		named = append(named, func() (*admission.Problem, error) { return c.reviewFile(ctx, object.GetNamespace(), f) })
 	}

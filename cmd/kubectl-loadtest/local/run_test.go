@@ -312,6 +312,15 @@ func TestServicesAreDirected(t *testing.T) {
 	if lt.Spec.Target.Service != nil || lt.Spec.Target.URL != "https://127.0.0.1:8443" {
 		t.Errorf("target %+v, want the address by https", lt.Spec.Target)
 	}
+	both := loadTest(t, "", "{target: {service: {name: v4}}, otherTargets: [{name: v3, service: {name: shortener-v3}}], versus: {target: v3}, requests: [{name: home, http: {path: /}}]}")
+	err := (local.Services{"v4": "127.0.0.1:1"}).Direct(both.DeepCopy())
+	if want := "spec.otherTargets[v3].service: there is no cluster here to find Service shortener-v3 in"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	must.Succeed(t, (local.Services{"v4": "127.0.0.1:1", "shortener-v3": "127.0.0.1:2"}).Direct(both))
+	if c := both.Spec.Control(); c == nil || c.URL != "http://127.0.0.1:2" || c.Service != nil || both.Spec.Versus.Target != "v3" {
+		t.Errorf("control %+v, want the address, and its name", c)
+	}
 	for _, address := range []string{"8080", ":8080", "127.0.0.1:", ""} {
 		if (local.Services{"shortener": address}).Check() == nil {
 			t.Errorf("%q is taken for host and port", address)

@@ -26,7 +26,7 @@ func (s Services) Check() error {
 }
 
 // Direct puts addresses in the place of the Services of the targets, whatever their ports
-// there. The control is called by the name of its Service still.
+// there.
 func (s Services) Direct(lt *v1beta1.LoadTest) error {
 	if err := s.direct(lt.Name, "spec.target", &lt.Spec.Target); err != nil {
 		return err
@@ -39,18 +39,8 @@ func (s Services) Direct(lt *v1beta1.LoadTest) error {
 		}
 		other.Service, other.URL = target.Service, target.URL
 	}
-	if lt.Spec.Versus == nil {
-		return nil
-	}
-	v := lt.Spec.Versus
-	if service := v.Target.Service; service != nil && v.Name == "" {
-		v.Name = service.Name[:min(len(service.Name), maxName)]
-	}
-	return s.direct(lt.Name, "spec.versus.target", &v.Target)
+	return nil
 }
-
-// maxName is that of spec.versus.name.
-const maxName = 24
 
 func (s Services) direct(name, field string, t *v1beta1.Target) error {
 	service := t.Service

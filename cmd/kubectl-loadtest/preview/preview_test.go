@@ -150,8 +150,8 @@ func TestPreviewOfABaseline(t *testing.T) {
 func TestThresholdNamesWhatItComparesWith(t *testing.T) {
 	const relative = "steps: [{name: 10/s, rate: 10, duration: 1s}]\nthresholds: [{metric: p95, maxIncrease: 5%}]\n"
 	for other, want := range map[string]string{
-		"baseline: {name: before}":                              "p95 at most 5% above the baseline",
-		"versus: {name: v3, target: {service: {name: api-v3}}}": "p95 at most 5% above the control",
+		"baseline: {name: before}": "p95 at most 5% above the baseline",
+		"otherTargets: [{name: v3, service: {name: api-v3}}]\nversus: {target: v3}": "p95 at most 5% above the control",
 	} {
 		p, err := preview.New(parse(t, small+relative+other), noRules(t), "", now)
 		if err != nil {

@@ -20,12 +20,11 @@ type Fact struct{ Name, Text string }
 func Facts(lt *v1beta1.LoadTest) []Fact {
 	s := &lt.Status
 	list := []Fact{{"Target", Target(&lt.Spec.Target)}}
-	for i := range lt.Spec.OtherTargets {
-		other := &lt.Spec.OtherTargets[i]
+	for _, other := range lt.Spec.RequestTargets() {
 		list = append(list, Fact{"Other target", other.Name + ", " + Target(other.Target())})
 	}
-	if v := lt.Spec.Versus; v != nil {
-		list = append(list, Fact{"Compared with", Target(&v.Target)})
+	if c := lt.Spec.Control(); c != nil {
+		list = append(list, Fact{"Compared with", lt.Spec.Versus.Target + ", " + Target(c)})
 	}
 	if c := meta.FindStatusCondition(s.Conditions, v1beta1.ConditionTargetVerified); c != nil {
 		name := "Target not verified"

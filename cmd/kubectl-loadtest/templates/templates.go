@@ -27,9 +27,6 @@ func Check(spec *v1beta1.LoadTestSpec, keys Keys) []Problem {
 	c := &check{spec: spec, keys: keys, captured: map[string]bool{}, columns: map[string]bool{}, tables: map[string][]string{}, complete: true}
 	c.define()
 	c.headers("spec.target.headers", spec.Target.Headers)
-	if spec.Versus != nil {
-		c.headers("spec.versus.target.headers", spec.Versus.Target.Headers)
-	}
 	for i := range spec.OtherTargets {
 		c.headers(fmt.Sprintf("spec.otherTargets[%d].headers", i), spec.OtherTargets[i].Headers)
 	}
@@ -69,7 +66,10 @@ func questions(spec *v1beta1.LoadTestSpec) []Problem {
 		if len(asked) == 0 {
 			asked = spec.Preflight
 		}
-		c.targetHeaders("spec.versus.target.headers", v.Target.Headers, ownHeaders(asked))
+		at := slices.IndexFunc(spec.OtherTargets, func(o v1beta1.OtherTarget) bool { return spec.IsControl(o.Name) })
+		if at >= 0 {
+			c.targetHeaders(fmt.Sprintf("spec.otherTargets[%d].headers", at), spec.OtherTargets[at].Headers, ownHeaders(asked))
+		}
 	}
 	return c.problems
 }
@@ -422,8 +422,8 @@ func targetHeaders(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) []v1beta1.Hea
 // inherited are the names in the headers that a request has from the targets.
 func inherited(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) (names []string) {
 	own, headers := r.OwnHeaders(), targetHeaders(spec, r)
-	if spec.Versus != nil && r.Target == "" {
-		headers = slices.Concat(headers, spec.Versus.Target.Headers)
+	if control := spec.Control(); control != nil && r.Target == "" {
+		headers = slices.Concat(headers, control.Headers)
 	}
 	for _, h := range headers {
 		if h.Value != nil && !hasHeader(own, h.Name) {

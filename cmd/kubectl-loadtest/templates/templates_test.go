@@ -127,7 +127,8 @@ journeys: [{name: j, steps: [{request: login}]}, {name: k, user: {data: users}, 
 		"preflight and audits have no columns": {
 			spec: users + `requests: [{name: home, http: {path: "/${email}"}}]
 preflight: [{http: {path: "/${email}", headers: [{name: A, value: "${age}"}]}}]
-versus: {target: {}, preflight: [{grpc: {method: a.B/C, message: {x: "${email}"}}}]}
+otherTargets: [{name: v3}]
+versus: {target: v3, preflight: [{grpc: {method: a.B/C, message: {x: "${email}"}}}]}
 audits: [{name: a, stored: {read: {http: {path: "/${email}"}}, value: .a, requests: [a]}}]`,
 			want: []templates.Problem{
 				{"spec.preflight[0].http.path", "nothing defines ${email}; " + known},
@@ -135,6 +136,19 @@ audits: [{name: a, stored: {read: {http: {path: "/${email}"}}, value: .a, reques
 				{"spec.audits[0].stored.read.http.path", "nothing defines ${email}; " + known},
 				{"spec.versus.preflight[0].grpc.message.x", "nothing defines ${email}; " + known},
 			},
+		},
+		"headers of a control have no columns with its own questions": {
+			spec: users + `otherTargets: [{name: a, headers: [{name: B, value: "${email}"}]}, {name: v3, headers: [{name: A, value: "${email}"}, {name: C, value: "${nothing}"}]}]
+versus: {target: v3, preflight: [{http: {headers: [{name: c, value: "1"}]}}]}
+requests: [{name: home, http: {}}, {name: to a, target: a, http: {}}]`,
+			want: []templates.Problem{
+				{"spec.otherTargets[1].headers[1].value", "nothing defines ${nothing}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${age}, ${email} and ${rand:a-b}; write $$ for a dollar sign"},
+				{"spec.otherTargets[1].headers[0].value", "${email} must not stand here with preflight or audits: they are sent with the headers of the target and have no columns; move the header to the requests"},
+			},
+		},
+		"a value of a journey in a header of a control": {
+			spec: `{otherTargets: [{name: v3, headers: [{name: A, value: "${token}"}]}, {name: b}], versus: {target: v3}, requests: [{name: login, http: {}}, {name: to b, target: b, http: {}}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}]}]}`,
+			want: []templates.Problem{{"spec.journeys[0].steps[0].request", "login has ${token}, which no step before it captures"}},
 		},
 		"a header that preflight replaces": {
 			spec: users + `target: {headers: [{name: A, value: "${email}"}]}

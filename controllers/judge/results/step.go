@@ -70,7 +70,7 @@ func StepResult(lt *v1beta1.LoadTest, step *v1beta1.StepStatus, merged *measure.
 		OnTime:         onTime(spec, &total),
 		Transport:      text.Truncate(merged.Transport, maxTransport),
 		Generator:      generator(newFleet(lt.Status.Workers.Desired, step), step, merged, &total),
-		Traces:         traces(lt, step, merged, &total),
+		Traces:         traces(lt, merged, &total),
 	}
 	result.Outstanding, result.Replay = outstanding(&step.Load, merged), replay(&step.Load, merged)
 	result.UnsentWithoutRoom, result.UnsentByGenerator = merged.UnsentWithoutRoom, merged.UnsentByGenerator

@@ -10,13 +10,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// traces are those of a step; nil if its target is asked for none.
-func traces(lt *v1beta1.LoadTest, step *v1beta1.StepStatus, merged *measure.Measurement, total *measure.Request) *v1beta1.TraceResult {
-	target := &lt.Spec.Target
-	if step.Side == v1beta1.SideControl && lt.Spec.Versus != nil {
-		target = &lt.Spec.Versus.Target
-	}
-	if target.Trace == nil {
+// traces are those of a step; nil: none were asked for.
+func traces(lt *v1beta1.LoadTest, merged *measure.Measurement, total *measure.Request) *v1beta1.TraceResult {
+	if lt.Spec.Target.Trace == nil {
 		return nil
 	}
 	names := map[measure.TraceID]string{}

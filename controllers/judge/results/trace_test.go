@@ -66,27 +66,21 @@ func TestTracesOfAStep(t *testing.T) {
 	}
 }
 
-// A worker that reports traces which it was not asked for is not believed: those of a step
-// follow the target that it is sent to.
-func TestTracesFollowTheTargetOfTheStep(t *testing.T) {
+// A worker that reports traces which it was not asked for is not believed.
+func TestTracesAreThoseThatWereAskedFor(t *testing.T) {
 	for name, test := range map[string]struct {
-		target, control *v1beta1.Trace
-		side            v1beta1.Side
-		alone, want     bool
+		trace *v1beta1.Trace
+		side  v1beta1.Side
+		want  bool
 	}{
-		"none is asked for":              {},
-		"of the one target":              {target: &v1beta1.Trace{}, want: true},
-		"of the candidate, which has":    {target: &v1beta1.Trace{}, side: v1beta1.SideCandidate, want: true},
-		"of the candidate, which is not": {control: &v1beta1.Trace{}, side: v1beta1.SideCandidate},
-		"of the control, which has":      {control: &v1beta1.Trace{}, side: v1beta1.SideControl, want: true},
-		"of a control without one":       {target: &v1beta1.Trace{}, side: v1beta1.SideControl, alone: true, want: true},
-		"of the control, which is not":   {target: &v1beta1.Trace{}, side: v1beta1.SideControl},
+		"none is asked for":                {},
+		"none is asked for of the control": {side: v1beta1.SideControl},
+		"of the one target":                {trace: &v1beta1.Trace{}, want: true},
+		"of the candidate":                 {trace: &v1beta1.Trace{}, side: v1beta1.SideCandidate, want: true},
+		"of the control":                   {trace: &v1beta1.Trace{}, side: v1beta1.SideControl, want: true},
 	} {
 		lt := mix()
-		lt.Spec.Target.Trace = test.target
-		if test.side != "" && !test.alone {
-			lt.Spec.Versus = &v1beta1.Versus{Target: v1beta1.Target{Trace: test.control}}
-		}
+		lt.Spec.Target.Trace = test.trace
 		step := closed.DeepCopy()
 		step.Side = test.side
 		if got := stepResult(t, lt, step, tracedMeasurement()).Traces; (got != nil) != test.want {

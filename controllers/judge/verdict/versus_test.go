@@ -20,7 +20,8 @@ func versus(t *testing.T, repetitions int, thresholds ...v1beta1.Threshold) *v1b
 	s := ladder(100)
 	s.Repetitions, s.Thresholds, s.Ladder.Rest = int32(repetitions), thresholds, nil
 	s.Target = v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "v4"}}
-	s.Versus = &v1beta1.Versus{Target: v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "v3"}}}
+	s.OtherTargets = []v1beta1.OtherTarget{{Name: "v3", Service: &v1beta1.ServiceReference{Name: "shortener"}}}
+	s.Versus = &v1beta1.Versus{Target: "v3"}
 	lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{UID: "5e1f"}, Spec: *s}
 	replan(t, lt)
 	return lt

@@ -200,6 +200,9 @@ func TestSameTrafficIsCompared(t *testing.T) {
 		"an image alone":       func(s *v1beta1.LoadTestSpec) { s.Worker = &v1beta1.Worker{Image: "mirror/worker"} },
 		"the default workers":  func(s *v1beta1.LoadTestSpec) { s.Parallelism = ptr(int32(1)) },
 		"a preflight":          func(s *v1beta1.LoadTestSpec) { s.Preflight = []v1beta1.Preflight{{}} },
+		"a control": func(s *v1beta1.LoadTestSpec) {
+			s.OtherTargets, s.Versus = []v1beta1.OtherTarget{{Name: "v3", URL: "http://v3"}}, &v1beta1.Versus{Target: "v3"}
+		},
 	} {
 		spec := ladder()
 		edit(spec)

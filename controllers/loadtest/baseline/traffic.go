@@ -95,7 +95,7 @@ func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 	if spec.Worker != nil && spec.Worker.Driver != "" {
 		fields["spec.worker.driver"] = string(spec.Worker.Driver)
 	}
-	for _, other := range spec.OtherTargets {
+	for _, other := range spec.RequestTargets() {
 		of := other
 		of.URL, of.Service, of.Headers, of.Timeout = "", nil, own(other.Headers), nil // each request has its timeout below
 		of.Login = loginType(spec, other.Login)

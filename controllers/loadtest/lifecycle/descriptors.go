@@ -26,10 +26,10 @@ func (r *starting) compareDescriptors(workers []exchange.Worker) {
 			first = i
 		case toTarget && w.Descriptors != workers[first].Descriptors:
 			w.Ready, w.Reason = false, v1beta1.ReasonDescriptorsDiffer
-			w.Message = differ("target", &r.spec.Target, first, i, workers[first].Descriptors, w.Descriptors)
+			w.Message = differ("target.grpc", &r.spec.Target, first, i, workers[first].Descriptors, w.Descriptors)
 		case toControl && w.ControlDescriptors != workers[first].ControlDescriptors:
 			w.Ready, w.Reason = false, v1beta1.ReasonDescriptorsDiffer
-			w.Message = differ("versus.target", &r.spec.Versus.Target, first, i, workers[first].ControlDescriptors, w.ControlDescriptors)
+			w.Message = differ("versus.target", r.spec.Control(), first, i, workers[first].ControlDescriptors, w.ControlDescriptors)
 		}
 	}
 }
@@ -38,11 +38,11 @@ func (r *starting) compareDescriptors(workers []exchange.Worker) {
 const shortDigest = len("sha256:") + 12
 
 func differ(field string, t *v1beta1.Target, first, other int, a, b string) string {
-	why := "replicas of the target differ; wait until its rollout has ended, or set descriptorsFrom"
+	why := "replicas of the target differ; wait until its rollout has ended, or set target.grpc.descriptorsFrom"
 	if t.GRPC != nil && t.GRPC.DescriptorsFrom != nil {
 		why = "the content of descriptorsFrom was changed while the workers started; create the LoadTest again"
 	}
-	return fmt.Sprintf("%s.grpc: worker %d encodes calls by descriptors %s, and worker %d by %s: %s",
+	return fmt.Sprintf("%s: worker %d encodes calls by descriptors %s, and worker %d by %s: %s",
 		field, other, b[:shortDigest], first, a[:shortDigest], why)
 }
 

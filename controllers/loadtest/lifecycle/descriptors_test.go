@@ -38,7 +38,7 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 		"one is not ready yet": {workers: []exchange.Worker{busy, worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1beta1.PhaseStarting, reason: v1beta1.ReasonWaiting},
 		"one differs": {
 			workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonDescriptorsDiffer,
-			message: "1 of 3 workers: target.grpc: worker 2 encodes calls by descriptors sha256:222222222222, and worker 0 by sha256:111111111111: replicas of the target differ; wait until its rollout has ended, or set descriptorsFrom.",
+			message: "1 of 3 workers: target.grpc: worker 2 encodes calls by descriptors sha256:222222222222, and worker 0 by sha256:111111111111: replicas of the target differ; wait until its rollout has ended, or set target.grpc.descriptorsFrom.",
 		},
 		"one differs while another is not ready": {workers: []exchange.Worker{busy, worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonDescriptorsDiffer},
 		"one was given others": {
@@ -59,7 +59,7 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 		"two, without calls": {versus: true, noCalls: true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, oneDigest), worker(oneDigest, oneDigest)}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
 		"two targets":        {versus: true, workers: []exchange.Worker{worker(oneDigest, otherDigest), worker(oneDigest, otherDigest), worker(oneDigest, otherDigest)}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
 		"the control differs": {
-			message: "1 of 3 workers: versus.target.grpc: worker 1 encodes calls by descriptors sha256:222222222222, and worker 0 by sha256:111111111111: replicas of the target differ; wait until its rollout has ended, or set descriptorsFrom.",
+			message: "1 of 3 workers: versus.target: worker 1 encodes calls by descriptors sha256:222222222222, and worker 0 by sha256:111111111111: replicas of the target differ; wait until its rollout has ended, or set target.grpc.descriptorsFrom.",
 			versus:  true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, otherDigest), worker(oneDigest, oneDigest)}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonDescriptorsDiffer},
 		"nothing of the control": {
 			versus: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonInvalidSpec,

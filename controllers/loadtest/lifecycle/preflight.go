@@ -76,14 +76,10 @@ func (r *starting) eligibleWorkers() []exchange.Worker {
 
 // targetCount is how many targets a worker must support; 0: it need not say so.
 func targetCount(spec *v1beta1.LoadTestSpec) int {
-	n := len(spec.OtherTargets)
-	if spec.Versus != nil {
-		n++
+	if n := len(spec.OtherTargets); n > 0 {
+		return 1 + n
 	}
-	if n > 0 {
-		n++
-	}
-	return n
+	return 0
 }
 
 // wrongAnswer is the message of the first worker that got another answer than it expects.

@@ -44,9 +44,9 @@ func (r *inputs) inconsistency() string {
 func (r *inputs) targetsInconsistency() string {
 	s := &r.read
 	switch {
-	case (s.Versus == nil) != (r.spec.Versus == nil):
+	case (s.Versus == nil) != (r.spec.Control() == nil):
 		return "versus does not follow from spec.versus"
-	case !slices.EqualFunc(s.OtherTargets, r.spec.OtherTargets, func(a v1beta1.OtherTargetStatus, b v1beta1.OtherTarget) bool { return a.Name == b.Name }):
+	case !slices.EqualFunc(s.OtherTargets, r.spec.RequestTargets(), func(a v1beta1.OtherTargetStatus, b v1beta1.OtherTarget) bool { return a.Name == b.Name }):
 		return "otherTargets do not follow from spec.otherTargets"
 	case r.hasStarted() && !s.KnowsTargets():
 		return "targetURL is empty, but a step has begun" // no worker could be directed

@@ -11,7 +11,7 @@ import (
 type Access struct {
 	// Target and Control are where workers may connect to. Control is nil without one.
 	Target, Control *v1beta1.TargetAccess
-	// Others are the same for spec.otherTargets, in their order.
+	// Others are the same for the targets that requests may name, in the order of spec.otherTargets.
 	Others []v1beta1.TargetAccess
 	// Problem is why that is not known yet, and Refusal why a target is not allowed: each is
 	// a sentence that names the field. Both are empty if the access is known.

@@ -58,8 +58,8 @@ func (r *inputs) isOfNoService(step *v1beta1.StepStatus) bool {
 
 // LookedAt is the Service to which a step is sent; nil: it is a URL.
 func LookedAt(spec *v1beta1.LoadTestSpec, step *v1beta1.StepStatus) *v1beta1.ServiceReference {
-	if step.Side == v1beta1.SideControl && spec.Versus != nil {
-		return spec.Versus.Target.Service
+	if c := spec.Control(); c != nil && step.Side == v1beta1.SideControl {
+		return c.Service
 	}
 	return spec.Target.Service
 }

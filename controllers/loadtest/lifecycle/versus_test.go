@@ -20,8 +20,9 @@ import (
 // comparing is a run of three workers against two targets: one rung, twice.
 func comparing() v1beta1.LoadTestSpec {
 	spec := ladder()
-	spec.Versus = &v1beta1.Versus{Name: "v3", Target: *spec.Target.DeepCopy()}
-	spec.Versus.Target.Service.Name = "shortener-v3"
+	control := v1beta1.OtherTarget{Name: "v3", Service: spec.Target.Service.DeepCopy()}
+	control.Service.Name = "shortener-v3"
+	spec.OtherTargets, spec.Versus = []v1beta1.OtherTarget{control}, &v1beta1.Versus{Target: "v3"}
 	spec.Ladder.Users, spec.Repetitions = []int32{100}, 2
 	spec.Thresholds = append(spec.Thresholds, v1beta1.Threshold{Metric: "p95", MaxIncrease: "10%"})
 	return spec
@@ -43,8 +44,8 @@ var versusStories = map[string]func(*world.World){
 		w.LoadTest().Spec.Versus.Preflight[0].Expect.JSON[0].Equals = v1beta1.JSONText("hash")
 	},
 	"versus-control-comes-late": func(w *world.World) {
-		w.LoadTest().Spec.Versus.Target.Service.Port = ptr.To(intstr.FromString("http"))
-		w.NoPort = "Service shortener-v3 (spec.versus.target.service) does not exist."
+		w.LoadTest().Spec.OtherTargets[0].Service.Port = ptr.To(intstr.FromString("http"))
+		w.NoPort = "Service shortener-v3 (spec.otherTargets[v3].service) does not exist."
 		w.After(20*time.Second, func() { w.Port, w.NoPort = 8081, "" })
 	},
 }
@@ -85,7 +86,7 @@ func TestBothTargetsAreFound(t *testing.T) {
 	named := ptr.To(intstr.FromString("http"))
 	lt := &v1beta1.LoadTest{Spec: comparing()}
 	lt.Namespace = "default"
-	lt.Spec.Target.Service.Port, lt.Spec.Versus.Target.Service.Port = named, named
+	lt.Spec.Target.Service.Port, lt.Spec.OtherTargets[0].Service.Port = named, named
 	planned, _ := plan.New(lt, policy.Rules{})
 	planned.Record(&lt.Status)
 	if target, _ := lifecycle.UnknownTarget(lt); target != nil {
@@ -99,7 +100,7 @@ func TestBothTargetsAreFound(t *testing.T) {
 	}
 	for _, want := range []struct{ field, url, control string }{
 		{"spec.target", "http://shortener.default.svc:8081", ""},
-		{"spec.versus.target", "http://shortener.default.svc:8081", "http://shortener-v3.default.svc:8081"},
+		{"spec.otherTargets[v3]", "http://shortener.default.svc:8081", "http://shortener-v3.default.svc:8081"},
 	} {
 		target, field := lifecycle.UnknownTarget(lt)
 		if target == nil || field != want.field {
@@ -177,7 +178,7 @@ func TestWorkersOfTooFewTargets(t *testing.T) {
 	token := *other.Requests[0].DeepCopy()
 	token.Name, token.Target = "token", "a"
 	other.Requests = append(other.Requests, token)
-	both.OtherTargets, both.Requests = other.OtherTargets, other.Requests
+	both.OtherTargets, both.Requests = append(both.OtherTargets, other.OtherTargets...), other.Requests
 	for name, tc := range map[string]struct {
 		spec v1beta1.LoadTestSpec
 		want int32

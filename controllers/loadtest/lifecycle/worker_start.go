@@ -176,11 +176,12 @@ func (r *inputs) unknownTarget() (target *v1beta1.Target, field string) {
 		return nil, ""
 	case s.TargetURL == "":
 		return &r.spec.Target, "spec.target"
-	case s.Versus != nil && s.Versus.TargetURL == "" && r.spec.Versus != nil:
-		return &r.spec.Versus.Target, "spec.versus.target"
+	case s.Versus != nil && s.Versus.TargetURL == "" && r.spec.Control() != nil:
+		return r.spec.Control(), plan.OtherTargetField(r.spec.Versus.Target)
 	}
-	for i := range min(len(r.read.OtherTargets), len(r.spec.OtherTargets)) {
-		if other := &r.spec.OtherTargets[i]; r.read.OtherTargets[i].TargetURL == "" {
+	others := r.spec.RequestTargets()
+	for i := range min(len(r.read.OtherTargets), len(others)) {
+		if other := &others[i]; r.read.OtherTargets[i].TargetURL == "" {
 			return other.Target(), plan.OtherTargetField(other.Name)
 		}
 	}

@@ -15,7 +15,7 @@ func TestPartsThatExcludeEachOtherAreRefused(t *testing.T) {
 		compared = "spec.versus: must not be set with baseline, search or audits."
 		ramped   = "spec.steps[0].rampTo: must be a whole number of users from 1 to 1000000."
 		search   = "search: {users: {min: 1, max: 10}, duration: 1s}, "
-		versus   = "versus: {target: {url: http://b}}, "
+		versus   = "otherTargets: [{name: b, url: http://b}], versus: {target: b}, "
 		noSteps  = "steps: []"
 	)
 	for fields, want := range map[string]string{

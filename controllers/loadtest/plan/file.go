@@ -65,9 +65,6 @@ func Files(spec *v1beta1.LoadTestSpec) []File {
 		}
 	}
 	list = append(list, targetFiles(&spec.Target)...)
-	if v := spec.Versus; v != nil {
-		list = append(list, targetFiles(&v.Target)...)
-	}
 	for i := range spec.OtherTargets {
 		list = append(list, targetFiles(spec.OtherTargets[i].Target())...)
 	}
@@ -107,11 +104,6 @@ func Files(spec *v1beta1.LoadTestSpec) []File {
 func sentSecrets(spec *v1beta1.LoadTestSpec) []string {
 	kept := *spec
 	kept.Target.TLS, kept.Target.GRPC = nil, nil
-	if v := spec.Versus; v != nil {
-		control := *v
-		control.Target.TLS, control.Target.GRPC = nil, nil
-		kept.Versus = &control
-	}
 	kept.OtherTargets = slices.Clone(spec.OtherTargets)
 	for i := range kept.OtherTargets {
 		kept.OtherTargets[i].TLS = nil

@@ -117,11 +117,9 @@ type fieldTarget struct {
 // allTargets are all that a spec has.
 func allTargets(spec *v1beta1.LoadTestSpec) []fieldTarget {
 	list := []fieldTarget{{"spec.target", true, &spec.Target}}
-	if spec.Versus != nil {
-		list = append(list, fieldTarget{"spec.versus.target", true, &spec.Versus.Target})
-	}
 	for i := range spec.OtherTargets {
-		list = append(list, fieldTarget{OtherTargetField(spec.OtherTargets[i].Name), false, spec.OtherTargets[i].Target()})
+		other := &spec.OtherTargets[i]
+		list = append(list, fieldTarget{OtherTargetField(other.Name), spec.IsControl(other.Name), other.Target()})
 	}
 	return list
 }
@@ -166,6 +164,8 @@ func checkLogin(spec *v1beta1.LoadTestSpec, l *v1beta1.Login, field string) *Ref
 	switch {
 	case !l.ObtainsToken() && l.Target != "":
 		return invalid("%s.target: must not be set for type %s, which obtains no token.", field, l.Type)
+	case spec.IsControl(l.Target):
+		return notToControl(field+".target", l.Target)
 	case l.Target != "" && otherTargetNamed(spec, l.Target) < 0:
 		return invalid("%s.target: %q is not the name of one of spec.otherTargets%s.", field, l.Target, namesOf(spec.OtherTargets))
 	case l.ObtainsToken() && spec.Expose == v1beta1.ExposeResponses:

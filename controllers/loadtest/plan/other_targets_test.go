@@ -72,7 +72,7 @@ func TestRequestsToOtherTargetsAreChecked(t *testing.T) {
 		},
 		"a target that nothing is sent to": {
 			func(s *v1beta1.LoadTestSpec) { s.Requests[1].Target = "" },
-			"spec.otherTargets[identity]: no request goes to it, and no login; set target: identity in a request or a login, or remove it.",
+			"spec.otherTargets[identity]: no request, login or versus names it; set target: identity in one of them, or remove it.",
 		},
 		"a call": {
 			func(s *v1beta1.LoadTestSpec) {
@@ -88,7 +88,7 @@ func TestRequestsToOtherTargetsAreChecked(t *testing.T) {
 		},
 		"vegeta": {
 			func(s *v1beta1.LoadTestSpec) { s.Worker = &v1beta1.Worker{Driver: v1beta1.DriverVegeta} },
-			"spec.worker.driver: Vegeta sends to one target; use driver Auto with spec.otherTargets.",
+			"spec.worker.driver: Vegeta sends to one target; use driver Auto with requests to spec.otherTargets.",
 		},
 		"a host that is not allowed": {
 			func(s *v1beta1.LoadTestSpec) {

@@ -53,7 +53,7 @@ func TestHeadersOfACallAreItsOwn(t *testing.T) {
 	if h := a.GetRequests()[0].GetHeaders(); len(h) != 1 || h[0].GetName() != "x" {
 		t.Errorf("headers %v", h)
 	}
-	a = assignedTo(t, "{versus: {target: {url: 'http://b', "+headers+"}, preflight: [{grpc: {method: a.B/C}}]}}")
+	a = assignedTo(t, "{otherTargets: [{name: b, url: 'http://b', "+headers+"}], versus: {target: b, preflight: [{grpc: {method: a.B/C}}]}}")
 	if h := a.GetControl().GetTarget().GetReflectionHeaders(); len(h) != 1 || h[0].GetName() != "x" {
 		t.Errorf("the control is asked for its services with %v", h)
 	}
@@ -61,7 +61,7 @@ func TestHeadersOfACallAreItsOwn(t *testing.T) {
 
 // Only the two together make a comparison.
 func TestControlIsOfTheSpecAndTheStatus(t *testing.T) {
-	lt := accepted(t, yamlSpec(t, "versus: {target: {url: 'http://b'}}"))
+	lt := accepted(t, yamlSpec(t, "{otherTargets: [{name: b, url: 'http://b'}], versus: {target: b}}"))
 	with := proto.Size(plan.Assignments(lt)[0].GetControl())
 	noStatus, noSpec := lt.DeepCopy(), lt.DeepCopy()
 	noStatus.Status.Versus, noSpec.Spec.Versus = nil, nil

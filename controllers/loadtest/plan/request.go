@@ -111,7 +111,7 @@ func requests(spec *v1beta1.LoadTestSpec, target *v1beta1.Target) []*workerv1.Re
 	for i := range spec.Requests {
 		to, other := target, otherTarget(spec, &spec.Requests[i])
 		if other >= 0 {
-			to = spec.OtherTargets[other].Target()
+			to = spec.RequestTargets()[other].Target()
 		}
 		list[i] = request(spec, to, &spec.Requests[i])
 		if other >= 0 {

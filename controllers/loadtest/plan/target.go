@@ -41,8 +41,8 @@ func orZero(n *int32) int32 {
 	return *n
 }
 
-// URLs are scheme and host of the targets of a run: Control is "" without one, Others are those of
-// spec.otherTargets, in their order. "" is also one whose port has a name and is not known.
+// URLs are scheme and host of the targets of a run: Control is "" without one, Others are those that
+// requests may name, in the order of spec.otherTargets. "" is also one whose port has a name and is not known.
 type URLs struct {
 	Target, Control string
 	Others          []string
@@ -51,18 +51,18 @@ type URLs struct {
 // TargetURLs are those of a run that has not begun.
 func TargetURLs(lt *v1beta1.LoadTest) URLs {
 	u := URLs{Target: targetURL(lt.Namespace, &lt.Spec.Target)}
-	if lt.Spec.Versus != nil {
-		u.Control = targetURL(lt.Namespace, &lt.Spec.Versus.Target)
+	if c := lt.Spec.Control(); c != nil {
+		u.Control = targetURL(lt.Namespace, c)
 	}
-	for i := range lt.Spec.OtherTargets {
-		u.Others = append(u.Others, targetURL(lt.Namespace, lt.Spec.OtherTargets[i].Target()))
+	for _, other := range lt.Spec.RequestTargets() {
+		u.Others = append(u.Others, targetURL(lt.Namespace, other.Target()))
 	}
 	return u
 }
 
 // KnownURLs are those of a run that has begun, as its status has them.
 func KnownURLs(lt *v1beta1.LoadTest) URLs {
-	u := URLs{Target: lt.Status.TargetURL, Others: make([]string, len(lt.Spec.OtherTargets))}
+	u := URLs{Target: lt.Status.TargetURL, Others: make([]string, len(lt.Spec.RequestTargets()))}
 	if lt.Status.Versus != nil {
 		u.Control = lt.Status.Versus.TargetURL
 	}

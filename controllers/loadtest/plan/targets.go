@@ -33,7 +33,7 @@ func setAliases(lt *v1beta1.LoadTest, target *workerv1.Target, control *workerv1
 	if control != nil {
 		_, host, _ := strings.Cut(target.GetUrl(), "://")
 		control.Target.Aliases = slices.Concat(
-			aliases(lt.Namespace, &lt.Spec.Versus.Target, control.GetTarget().GetUrl()), target.GetAliases(), []string{host})
+			aliases(lt.Namespace, lt.Spec.Control(), control.GetTarget().GetUrl()), target.GetAliases(), []string{host})
 	}
 }
 

@@ -61,7 +61,8 @@ func TestTargetsOfTheCandidateGoToTheControl(t *testing.T) {
 	lt := replay("")
 	lt.Spec.Target = v1beta1.Target{URL: "http://new:8080"}
 	lt.Status.TargetURL = "http://new:8080"
-	lt.Spec.Versus = &v1beta1.Versus{Target: v1beta1.Target{URL: "http://old:8080"}}
+	lt.Spec.OtherTargets = []v1beta1.OtherTarget{{Name: "v3", URL: "http://old:8080"}}
+	lt.Spec.Versus = &v1beta1.Versus{Target: "v3"}
 	lt.Status.Versus = &v1beta1.VersusStatus{TargetURL: "http://old:8080"}
 	got := plan.Assignments(lt)[0].GetControl().GetTarget().GetAliases()
 	if diff := cmp.Diff([]string{"new:8080"}, got); diff != "" {

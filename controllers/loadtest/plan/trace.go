@@ -21,16 +21,8 @@ func traceShare(t *v1beta1.Target) int64 {
 
 // checkTraces refuses a share that is invalid: such a run would have no traces.
 func checkTraces(spec *v1beta1.LoadTestSpec) *Refusal {
-	refusal := checkTrace("spec.target", &spec.Target)
-	if refusal == nil && spec.Versus != nil {
-		refusal = checkTrace("spec.versus.target", &spec.Versus.Target)
-	}
-	return refusal
-}
-
-func checkTrace(field string, t *v1beta1.Target) *Refusal {
-	if share := traceShare(t); t.Trace == nil || share > 0 && share <= wholeTraced {
+	if share := traceShare(&spec.Target); spec.Target.Trace == nil || share > 0 && share <= wholeTraced {
 		return nil
 	}
-	return invalid("%s.trace.sampled: must be a percentage above 0%% and up to 100%%, such as 1%%.", field)
+	return invalid("spec.target.trace.sampled: must be a percentage above 0%% and up to 100%%, such as 1%%.")
 }

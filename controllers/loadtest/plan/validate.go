@@ -74,9 +74,6 @@ func New(lt *v1beta1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 // checkTargets holds all targets to the same rules.
 func checkTargets(spec *v1beta1.LoadTestSpec, rules policy.Rules) *Refusal {
 	refusal := checkTarget("spec.target", &spec.Target, rules)
-	if refusal == nil && spec.Versus != nil {
-		refusal = checkTarget("spec.versus.target", &spec.Versus.Target, rules)
-	}
 	for i := range spec.OtherTargets {
 		if refusal == nil {
 			other := &spec.OtherTargets[i]
@@ -147,7 +144,7 @@ func checkSpec(spec *v1beta1.LoadTestSpec) *Refusal {
 	}
 	for _, check := range []func(*v1beta1.LoadTestSpec) *Refusal{
 		checkExpectations, checkCalls, checkForms, checkRedirects, checkStreams, checkOfStreams, checkDecimals, checkTraces,
-		checkUserRamps, checkThinkTimes, checkJourneys, checkReplay, checkSetup, checkSearch, checkOtherTargets, checkLogins, checkVersus, checkSteps,
+		checkUserRamps, checkThinkTimes, checkJourneys, checkReplay, checkSetup, checkSearch, checkVersus, checkOtherTargets, checkLogins, checkSteps,
 	} {
 		if refusal := check(spec); refusal != nil {
 			return refusal

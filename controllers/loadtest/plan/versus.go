@@ -2,12 +2,13 @@ package plan
 
 import (
 	"net/url"
+	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-// inPairs are steps for both targets of spec.versus: each that sends load becomes two of
+// inPairs are steps for both targets of a comparison: each that sends load becomes two of
 // the same rung and repetition, one for either side, with a ladder's rest between. Which
 // is first is drawn for each pair by itself: whatever makes the second of two steps slower
 // or faster than the first is then noise, and no part of the difference.
@@ -61,20 +62,15 @@ func onControl(step, control string) string {
 
 // versus is what the two targets of spec.versus are called; nil: there is one target.
 func versus(lt *v1beta1.LoadTest) *v1beta1.VersusStatus {
-	v := lt.Spec.Versus
-	if v == nil {
+	if lt.Spec.Versus == nil {
 		return nil
 	}
-	s := &v1beta1.VersusStatus{Candidate: hostOf(&lt.Spec.Target), Control: v.Name, TargetURL: targetURL(lt.Namespace, &v.Target)}
-	if s.Control == "" {
-		s.Control = hostOf(&v.Target)
-	}
-	// Both may be one Service that is asked in two ways.
-	if s.Candidate == s.Control {
-		s.Candidate = "candidate"
-	}
-	if s.Candidate == s.Control {
-		s.Control = "control"
+	s := &v1beta1.VersusStatus{Candidate: hostOf(&lt.Spec.Target), Control: lt.Spec.Versus.Target, TargetURL: TargetURLs(lt).Control}
+	// The other target may have the name of the candidate's host.
+	for _, name := range []string{"candidate", "target"} {
+		if s.Candidate == s.Control {
+			s.Candidate = name
+		}
 	}
 	return s
 }
@@ -102,22 +98,27 @@ func checkVersus(spec *v1beta1.LoadTestSpec) *Refusal {
 		return nil
 	case spec.Baseline != nil || spec.Search != nil || len(spec.Audits) > 0:
 		return invalid("spec.versus: must not be set with baseline, search or audits.")
-	case TargetTimeout(&v.Target) != TargetTimeout(&spec.Target):
-		return invalid("spec.versus.target.timeout: must equal spec.target.timeout: both targets are measured alike.")
+	}
+	i := slices.IndexFunc(spec.OtherTargets, func(o v1beta1.OtherTarget) bool { return spec.IsControl(o.Name) })
+	switch {
+	case i < 0:
+		return invalid("spec.versus.target: %q is not the name of one of spec.otherTargets%s.", v.Target, namesOf(spec.OtherTargets))
+	case spec.OtherTargets[i].Timeout != nil:
+		return invalid("%s.timeout: must not be set in the target that versus names: spec.target.timeout holds for both.", OtherTargetField(v.Target))
 	}
 	return nil
 }
 
 // control is what differs for the second target; nil: there is one target.
 func control(lt *v1beta1.LoadTest) *workerv1.Control {
-	v := lt.Spec.Versus
-	if v == nil || lt.Status.Versus == nil {
+	c := lt.Spec.Control()
+	if c == nil || lt.Status.Versus == nil {
 		return nil
 	}
 	return &workerv1.Control{
-		Target:    target(&lt.Spec, &v.Target, lt.Status.Versus.TargetURL, lt.Status.Internal.ControlAccess),
-		Requests:  requests(&lt.Spec, &v.Target),
-		Preflight: preflight(&lt.Spec, ControlPreflight(&lt.Spec), &v.Target),
+		Target:    target(&lt.Spec, c, lt.Status.Versus.TargetURL, lt.Status.Internal.ControlAccess),
+		Requests:  requests(&lt.Spec, c),
+		Preflight: preflight(&lt.Spec, ControlPreflight(&lt.Spec), c),
 	}
 }
 

@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -18,7 +20,8 @@ import (
 // versus is a spec with a control called v3.
 func versus(s *v1beta1.LoadTestSpec, change ...func(*v1beta1.LoadTestSpec)) *v1beta1.LoadTestSpec {
 	s.Target = v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener-v4"}}
-	s.Versus = &v1beta1.Versus{Name: "v3", Target: v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener-v3"}}}
+	s.OtherTargets = []v1beta1.OtherTarget{{Name: "v3", Service: &v1beta1.ServiceReference{Name: "shortener-v3"}}}
+	s.Versus = &v1beta1.Versus{Target: "v3"}
 	for _, f := range change {
 		f(s)
 	}
@@ -121,20 +124,24 @@ func TestStepsOfBothSidesHaveNamesOfTheirOwn(t *testing.T) {
 
 func TestNamesOfTheSides(t *testing.T) {
 	at := func(url string) v1beta1.Target { return v1beta1.Target{URL: url} }
+	other := func(name, url string) v1beta1.OtherTarget { return v1beta1.OtherTarget{Name: name, URL: url} }
+	named := func(name, url string) func(*v1beta1.LoadTestSpec) {
+		return func(s *v1beta1.LoadTestSpec) {
+			s.Target, s.OtherTargets[0], s.Versus.Target = at(url), other(name, "http://c"), name
+		}
+	}
 	for name, tc := range map[string]struct {
 		change func(*v1beta1.LoadTestSpec)
 		want   v1beta1.VersusStatus
 	}{
-		"as given":        {func(*v1beta1.LoadTestSpec) {}, v1beta1.VersusStatus{Candidate: "shortener-v4", Control: "v3", TargetURL: "http://shortener-v3.demo.svc:80"}},
-		"of the Services": {func(s *v1beta1.LoadTestSpec) { s.Versus.Name = "" }, v1beta1.VersusStatus{Candidate: "shortener-v4", Control: "shortener-v3", TargetURL: "http://shortener-v3.demo.svc:80"}},
-		"of hosts": {func(s *v1beta1.LoadTestSpec) {
-			s.Target, s.Versus.Target, s.Versus.Name = at("http://a:1/"), at("http://a:2"), ""
-		}, v1beta1.VersusStatus{Candidate: "a:1", Control: "a:2", TargetURL: "http://a:2"}},
-		"of one host": {func(s *v1beta1.LoadTestSpec) {
-			s.Target, s.Versus.Target, s.Versus.Name = at("http://a"), at("https://a"), ""
-		}, v1beta1.VersusStatus{Candidate: "candidate", Control: "a", TargetURL: "https://a"}},
-		"called candidate":   {func(s *v1beta1.LoadTestSpec) { s.Target, s.Versus.Name = at("http://candidate"), "candidate" }, v1beta1.VersusStatus{Candidate: "candidate", Control: "control", TargetURL: "http://shortener-v3.demo.svc:80"}},
-		"a port with a name": {func(s *v1beta1.LoadTestSpec) { s.Versus.Target.Service.Port = ptr(intstr.FromString("http")) }, v1beta1.VersusStatus{Candidate: "shortener-v4", Control: "v3"}},
+		"of a Service": {func(*v1beta1.LoadTestSpec) {}, v1beta1.VersusStatus{Candidate: "shortener-v4", Control: "v3", TargetURL: "http://shortener-v3.demo.svc:80"}},
+		"of a host": {func(s *v1beta1.LoadTestSpec) {
+			s.Target, s.OtherTargets[0] = at("http://a:1/"), other("v3", "http://a:2/")
+		}, v1beta1.VersusStatus{Candidate: "a:1", Control: "v3", TargetURL: "http://a:2"}},
+		"of one host":        {named("a", "http://a"), v1beta1.VersusStatus{Candidate: "candidate", Control: "a", TargetURL: "http://c"}},
+		"called candidate":   {named("candidate", "http://candidate"), v1beta1.VersusStatus{Candidate: "target", Control: "candidate", TargetURL: "http://c"}},
+		"called target":      {named("target", "http://target"), v1beta1.VersusStatus{Candidate: "candidate", Control: "target", TargetURL: "http://c"}},
+		"a port with a name": {func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0].Service.Port = ptr(intstr.FromString("http")) }, v1beta1.VersusStatus{Candidate: "shortener-v4", Control: "v3"}},
 	} {
 		same.As(t, name, &tc.want, planned(t, versus(rungs(false, 1), tc.change)).Versus)
 	}
@@ -142,31 +149,61 @@ func TestNamesOfTheSides(t *testing.T) {
 
 // The control obeys each rule that the candidate does.
 func TestVersusRefusals(t *testing.T) {
+	at := func(url string) v1beta1.OtherTarget { return v1beta1.OtherTarget{Name: "v3", URL: url} }
 	for name, tc := range map[string]struct {
 		change func(*v1beta1.LoadTestSpec)
 		want   string
 	}{
 		"host that is not allowed": {
-			func(s *v1beta1.LoadTestSpec) { s.Versus.Target = v1beta1.Target{URL: "http://bank.example.com"} },
-			"spec.versus.target.url: host bank.example.com is not allowed; use a Service of this cluster, or ask the administrator to add bank.example.com to targets.rules of the operator's configuration.",
+			func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0] = at("http://bank.example.com") },
+			"spec.otherTargets[v3].url: host bank.example.com is not allowed; use a Service of this cluster, or ask the administrator to add bank.example.com to targets.rules of the operator's configuration.",
 		},
 		"proxy that is not allowed": {
-			func(s *v1beta1.LoadTestSpec) { s.Versus.Target.Proxy = &v1beta1.Proxy{URL: "http://192.0.2.9"} },
-			"spec.versus.target.proxy.url: host 192.0.2.9 is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration.",
+			func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0].Proxy = &v1beta1.Proxy{URL: "http://192.0.2.9"} },
+			"spec.otherTargets[v3].proxy.url: host 192.0.2.9 is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration.",
 		},
 		"no target": {
-			func(s *v1beta1.LoadTestSpec) { s.Versus.Target = v1beta1.Target{} },
-			"spec.versus.target.url: must be http:// or https:// with a host, for example http://shortener:8080.",
+			func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0] = at("") },
+			"spec.otherTargets[v3].url: must be http:// or https:// with a host, for example http://shortener:8080.",
 		},
 		"no URL": {
-			func(s *v1beta1.LoadTestSpec) {
-				s.Versus.Name, s.Versus.Target = "", v1beta1.Target{URL: "http://a b"}
-			},
-			"spec.versus.target.url: must be http:// or https:// with a host, for example http://shortener:8080.",
+			func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0] = at("http://a b") },
+			"spec.otherTargets[v3].url: must be http:// or https:// with a host, for example http://shortener:8080.",
 		},
-		"another timeout": {
-			func(s *v1beta1.LoadTestSpec) { s.Target.Timeout = duration(time.Second) },
-			"spec.versus.target.timeout: must equal spec.target.timeout: both targets are measured alike.",
+		"a timeout": {
+			func(s *v1beta1.LoadTestSpec) {
+				s.Target.Timeout, s.OtherTargets[0].Timeout = duration(time.Second), duration(time.Second)
+			},
+			"spec.otherTargets[v3].timeout: must not be set in the target that versus names: spec.target.timeout holds for both.",
+		},
+		"none of the other targets": {
+			func(s *v1beta1.LoadTestSpec) { s.Versus.Target = "V3" },
+			`spec.versus.target: "V3" is not the name of one of spec.otherTargets: v3.`,
+		},
+		"no other targets": {
+			func(s *v1beta1.LoadTestSpec) { s.OtherTargets = nil },
+			`spec.versus.target: "v3" is not the name of one of spec.otherTargets, which is empty.`,
+		},
+		"no name": {
+			func(s *v1beta1.LoadTestSpec) { s.Versus.Target = "" },
+			`spec.versus.target: "" is not the name of one of spec.otherTargets: v3.`,
+		},
+		"a request that names it": {
+			func(s *v1beta1.LoadTestSpec) { s.Requests[0].Target = "v3" },
+			`spec.requests[0].target: must not be "v3", which versus compares with spec.target; remove it, or add the same address to spec.otherTargets under another name.`,
+		},
+		"a login that names it": {
+			func(s *v1beta1.LoadTestSpec) {
+				s.Target.Login = "shop"
+				s.Logins = []v1beta1.Login{{Name: "shop", Type: v1beta1.LoginClientCredentials, SecretName: "shop", Target: "v3", Path: "/token"}}
+			},
+			`spec.logins[0].target: must not be "v3", which versus compares with spec.target; remove it, or add the same address to spec.otherTargets under another name.`,
+		},
+		"another that is not named": {
+			func(s *v1beta1.LoadTestSpec) {
+				s.OtherTargets = append(s.OtherTargets, v1beta1.OtherTarget{Name: "v2", URL: "http://v2"})
+			},
+			"spec.otherTargets[v2]: no request, login or versus names it; set target: v2 in one of them, or remove it.",
 		},
 		"a baseline": {
 			func(s *v1beta1.LoadTestSpec) { s.Baseline = &v1beta1.Baseline{Name: "before"} },
@@ -198,8 +235,8 @@ func TestAssignmentOfBothSides(t *testing.T) {
 	header := func(name, value string) v1beta1.Header { return v1beta1.Header{Name: name, Value: &value} }
 	s := versus(repeated(3, rungs(false, 10)), func(s *v1beta1.LoadTestSpec) {
 		s.Target.Headers = []v1beta1.Header{header("Host", "four")}
-		s.Versus.Target.Headers = []v1beta1.Header{header("Host", "three"), {Name: "Key", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "v3", Key: "token"}}}}
-		s.Versus.Target.Protocol = v1beta1.ProtocolHTTP2
+		s.OtherTargets[0].Headers = []v1beta1.Header{header("Host", "three"), {Name: "Key", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "v3", Key: "token"}}}}
+		s.OtherTargets[0].Protocol = v1beta1.ProtocolHTTP2
 		s.Preflight = []v1beta1.Preflight{{Name: "is v4"}}
 	})
 	lt := accepted(t, s)
@@ -231,5 +268,81 @@ func TestAssignmentOfBothSides(t *testing.T) {
 	s.Versus.Preflight = []v1beta1.Preflight{{Name: "is v3"}}
 	if got := plan.Assignments(accepted(t, s))[0].GetControl().GetPreflight(); len(got) != 1 || got[0].GetName() != "is v3" {
 		t.Errorf("questions to the control alone: %v", got)
+	}
+}
+
+// What says how requests are measured is that of spec.target for both; what says where they go, and
+// how, is each target's own.
+func TestControlIsMeasuredAsTheTargetIs(t *testing.T) {
+	s := versus(rungs(false, 10), func(s *v1beta1.LoadTestSpec) {
+		s.Target.Protocol, s.Target.HTTP2 = v1beta1.ProtocolHTTP2, &v1beta1.HTTP2{Connections: ptr(int32(3)), StreamsPerConnection: ptr(int32(5))}
+		s.Target.Timeout, s.Target.Trace = duration(7*time.Second), &v1beta1.Trace{Sampled: "1%"}
+		s.Target.GRPC = &v1beta1.TargetGRPC{DescriptorsFrom: &v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "protos", Key: "shop.binpb"}}}
+		s.OtherTargets[0].Protocol = v1beta1.ProtocolHTTP2
+	})
+	a := plan.Assignments(accepted(t, s))[0]
+	want, got := proto.CloneOf(a.GetTarget()), proto.CloneOf(a.GetControl().GetTarget())
+	if want.GetTimeoutNanos() != 7e9 || want.GetTraceSampled() == 0 || want.GetDescriptorsFile() == "" || want.GetHttp2Connections() != 3 || want.GetUrl() == got.GetUrl() {
+		t.Fatalf("the target is %v", want)
+	}
+	want.Url, got.Url = "", ""
+	if !proto.Equal(want, got) {
+		t.Errorf("the control is %v, want %v", got, want)
+	}
+	for name, change := range map[string]func(*v1beta1.OtherTarget){
+		"another protocol":                  func(o *v1beta1.OtherTarget) { o.Protocol = v1beta1.ProtocolHTTP1 },
+		"no protocol, which is HTTP/1.1":    func(o *v1beta1.OtherTarget) { o.Protocol = "" },
+		"a connection for each request":     func(o *v1beta1.OtherTarget) { o.DisableKeepAlive = true },
+		"a proxy, whose connections it has": func(o *v1beta1.OtherTarget) { o.Proxy = &v1beta1.Proxy{URL: "http://proxy:3128"} },
+	} {
+		of := s.DeepCopy()
+		change(&of.OtherTargets[0])
+		if c := of.Control(); c.HTTP2 != nil || c.Timeout != s.Target.Timeout && c.Timeout.Duration != 7*time.Second || c.Trace == nil {
+			t.Errorf("%s: the control is %+v, want one that shares no connections", name, c)
+		}
+	}
+}
+
+// The control takes no part in what requests name: others are numbered without it, wherever it stands.
+func TestOtherTargetsAreNumberedWithoutTheControl(t *testing.T) {
+	s := withIdentity()
+	control := v1beta1.OtherTarget{Name: "v3", URL: "http://v3:8080", Login: "old"}
+	s.OtherTargets = []v1beta1.OtherTarget{control, s.OtherTargets[0]}
+	s.Versus = &v1beta1.Versus{Target: "v3"}
+	s.Logins = []v1beta1.Login{{Name: "old", Type: v1beta1.LoginClientCredentials, SecretName: "old", Target: "identity", Path: "/token"}}
+	lt := accepted(t, s)
+	identity := "http://keycloak." + lt.Namespace + ".svc:80"
+	same.As(t, "status", []v1beta1.OtherTargetStatus{{Name: "identity", TargetURL: identity}}, lt.Status.OtherTargets)
+	same.As(t, "URLs", plan.URLs{Target: lt.Status.TargetURL, Control: "http://v3:8080", Others: []string{identity}}, plan.KnownURLs(lt))
+	lt.Status.Internal.ControlAccess = &v1beta1.TargetAccess{Name: "v3."}
+	lt.Status.Internal.OtherAccess = []v1beta1.TargetAccess{{Name: "keycloak."}}
+	a := plan.Assignments(lt)[0]
+	if len(a.GetOtherTargets()) != 1 || a.GetOtherTargets()[0].GetUrl() != identity || a.GetOtherTargets()[0].GetName() != "keycloak." || a.GetControl().GetTarget().GetName() != "v3." {
+		t.Errorf("other targets %v, control %v", a.GetOtherTargets(), a.GetControl().GetTarget())
+	}
+	for side, requests := range map[string][]*workerv1.Request{"candidate": a.GetRequests(), "control": a.GetControl().GetRequests()} {
+		if cart, token := requests[0], requests[1]; cart.GetTarget() != 0 || token.GetTarget() != 1 || token.GetTimeoutNanos() != 3e9 || token.GetHeaders()[0].GetName() != "X-Realm" {
+			t.Errorf("requests of the %s are %v and %v, want the second to the other target", side, cart, token)
+		}
+	}
+	if got := a.GetControl().GetRequests()[0].GetHeaders(); len(got) != 1 || got[0].GetLogin() != 1 {
+		t.Errorf("headers of the control are %v, want those of its login", got)
+	}
+	if got := a.GetLogins()[0].GetOauth2().GetTarget(); got != 1 {
+		t.Errorf("tokens are issued by target %d, want 1", got)
+	}
+	s.Logins[0] = v1beta1.Login{Name: "old", Type: v1beta1.LoginAWSSigV4, SecretName: "old", AWS: &v1beta1.AWSSignature{Region: "a", Service: "b"}}
+	s.Preflight = []v1beta1.Preflight{{GRPCHealth: &v1beta1.GRPCHealth{}}}
+	const want = "spec.otherTargets[v3].login: AWSSigV4 signs requests of HTTP alone, and calls of gRPC go there, too; use another login."
+	if _, refusal := plan.New(loadTest(s), policy.Everything()); refusal == nil || refusal.Message != want {
+		t.Errorf("refusal %v, want %s", refusal, want)
+	}
+}
+
+// A comparison of two targets is sent as a run of one is: by vegeta, too.
+func TestVegetaSendsToBothSides(t *testing.T) {
+	s := versus(rungs(false, 10), func(s *v1beta1.LoadTestSpec) { s.Worker = &v1beta1.Worker{Driver: v1beta1.DriverVegeta} })
+	if a := plan.Assignments(accepted(t, s))[0]; len(a.GetOtherTargets()) != 0 || a.GetControl() == nil {
+		t.Errorf("other targets %v, control %v", a.GetOtherTargets(), a.GetControl())
 	}
 }

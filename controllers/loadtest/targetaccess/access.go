@@ -16,7 +16,7 @@ import (
 type Access struct {
 	found           lifecycle.Access
 	target, control reach
-	others          []reach // of spec.otherTargets, in their order
+	others          []reach // which requests may name, in the order of spec.otherTargets
 	// next is when it is read again, and nextGone when it is asked whether the Services are still
 	// there.
 	next, nextGone time.Time
@@ -50,7 +50,7 @@ func (a *Access) keepSent(before *Access) {
 func (a *Access) reaches(lt *v1beta1.LoadTest) iter.Seq2[*reach, *v1beta1.TargetAccess] {
 	return func(yield func(*reach, *v1beta1.TargetAccess) bool) {
 		internal := &lt.Status.Internal
-		if !yield(&a.target, internal.Access) || lt.Spec.Versus != nil && !yield(&a.control, internal.ControlAccess) {
+		if !yield(&a.target, internal.Access) || lt.Spec.Control() != nil && !yield(&a.control, internal.ControlAccess) {
 			return
 		}
 		for i := range a.others {

@@ -97,11 +97,10 @@ func targets(lt *v1beta1.LoadTest) []destination {
 		urls = plan.TargetURLs(lt)
 	}
 	list := []destination{{"spec.target", urls.Target, &lt.Spec.Target}}
-	if v := lt.Spec.Versus; v != nil {
-		list = append(list, destination{"spec.versus.target", urls.Control, &v.Target})
+	if c := lt.Spec.Control(); c != nil {
+		list = append(list, destination{plan.OtherTargetField(lt.Spec.Versus.Target), urls.Control, c})
 	}
-	for i := range lt.Spec.OtherTargets {
-		o := &lt.Spec.OtherTargets[i]
+	for i, o := range lt.Spec.RequestTargets() {
 		list = append(list, destination{plan.OtherTargetField(o.Name), urls.Others[i], o.Target()})
 	}
 	return list
@@ -145,7 +144,7 @@ type reading struct {
 
 // read reads where the targets lead to; before is what was read before it.
 func (c *Checker) read(ctx context.Context, lt *v1beta1.LoadTest, rules policy.Targets, before *Access, now time.Time) (*Access, error) {
-	a := &Access{next: now.Add(hostEvery), nextGone: now.Add(serviceEvery), others: make([]reach, len(lt.Spec.OtherTargets))}
+	a := &Access{next: now.Add(hostEvery), nextGone: now.Add(serviceEvery), others: make([]reach, len(lt.Spec.RequestTargets()))}
 	if before != nil {
 		a.keepSent(before)
 	}
@@ -157,7 +156,7 @@ func (c *Checker) read(ctx context.Context, lt *v1beta1.LoadTest, rules policy.T
 		i++
 	}
 	a.found.Target = a.target.granted()
-	if lt.Spec.Versus != nil {
+	if lt.Spec.Control() != nil {
 		a.found.Control = a.control.granted()
 	}
 	for i := range a.others {

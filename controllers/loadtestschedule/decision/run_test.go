@@ -81,7 +81,7 @@ func TestADecisionNeedsNoTemplate(t *testing.T) {
 	for name, change := range map[string]func(*v1beta1.LoadTestSpec){
 		"of its own":     func(*v1beta1.LoadTestSpec) {},
 		"a baseline":     func(s *v1beta1.LoadTestSpec) { s.Baseline = &v1beta1.Baseline{Name: "golden"} },
-		"against second": func(s *v1beta1.LoadTestSpec) { s.Versus = &v1beta1.Versus{Name: "v3"} },
+		"against second": func(s *v1beta1.LoadTestSpec) { s.Versus = &v1beta1.Versus{Target: "v3"} },
 	} {
 		whole := nightly(func(s *v1beta1.LoadTestSchedule) {
 			s.Spec.OnChange, s.Spec.Schedule = true, ""

@@ -62,8 +62,7 @@ func (r *Reader) End() {
 }
 
 // Tell ends a read, and tells the watcher how many events came by it. waited is how long its last bytes
-// had been in this machine; 0: not known. timed says that it
-// matters when that was, so that At must be called.
+// had been in this machine; 0: not known. timed says that At must be called: it matters when that was.
 func (r *Reader) Tell(waited time.Duration) (timed bool) {
 	if r.body {
 		r.came += r.splitter.endRead()

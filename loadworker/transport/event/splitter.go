@@ -18,12 +18,12 @@ type splitter struct {
 	ended bool
 	last  match
 
+	// cr says that the last byte was CR. LF after it belongs to the same end of a line.
+	cr bool
+
 	// Of server-sent events:
 	place place // in a line
 	named uint8 // bytes of that place that have come
-	cr    bool  // the last byte was CR: LF after it belongs to the same end of a line
-
-	// Of lines, cr says that the last byte was CR, which is part of the line unless LF follows.
 
 	// Of messages:
 	prefix [grpc.PrefixSize]byte

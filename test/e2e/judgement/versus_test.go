@@ -16,7 +16,8 @@ import (
 // for each response, as in baselineSpec.
 const versusSpec = `
 target: {service: {name: candidate}, timeout: 5s, headers: [{name: Delay, value: %s}]}
-versus: {target: {service: {name: control}, timeout: 5s, headers: [{name: Delay, value: 1s}]}}
+otherTargets: [{name: control, service: {name: control}, headers: [{name: Delay, value: 1s}]}]
+versus: {target: control}
 requests: [{name: wait, http: {path: /%s}}]
 steps: [{name: six, users: 6, duration: 4s}]
 repetitions: 5

@@ -25,7 +25,6 @@ func manifest(lt *v1beta1.LoadTest) (string, error) {
 		hide(object.Spec.OtherTargets[i].Headers)
 	}
 	if v := object.Spec.Versus; v != nil {
-		hide(v.Target.Headers)
 		hideInQuestions(v.Preflight)
 	}
 	for i := range object.Spec.Requests {

@@ -22,7 +22,8 @@ func TestManifestHidesCredentials(t *testing.T) {
 	}
 	lt.Spec.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{Headers: headers()}}, {Name: "home-2", GRPC: call()}}
 	lt.Spec.Preflight = questions()
-	lt.Spec.Versus = &v1beta1.Versus{Target: v1beta1.Target{Headers: headers()}, Preflight: questions()}
+	lt.Spec.OtherTargets = []v1beta1.OtherTarget{{Name: "v3", Headers: headers()}}
+	lt.Spec.Versus = &v1beta1.Versus{Target: "v3", Preflight: questions()}
 	lt.Spec.Audits = []v1beta1.Audit{{}, {Stored: &v1beta1.Stored{Read: v1beta1.Reading{HTTP: &v1beta1.Query{Headers: headers()}}}}, {Stored: &v1beta1.Stored{Read: v1beta1.Reading{GRPC: call()}}}}
 	text, err := manifest(lt)
 	if err != nil || strings.Contains(text, secret) || strings.Count(text, "(left out)") != 20 {
