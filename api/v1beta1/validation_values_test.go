@@ -76,7 +76,7 @@ var spellings = map[string]spelling{
 		[]string{"1us", "1h", "1.5s"}, []string{"0.9us", "1h1us", "x1s", "1sx", "1"}},
 	"grace of a threshold": {"{thresholds: [{metric: p95, max: 1s, onBreach: Abort, grace: '%s'}]}", "spec.thresholds[0].grace", "grace must be a time from 0s to 24h, such as 10s",
 		[]string{"0s", "24h"}, []string{"24h1us", "x1s", "1sx", "-1s"}},
-	"bound of a rate": aBound("goodput", `goodput, throughput, itemsPerSecond, eventsPerSecond, drift or Query must be a number such as 1000, or in quotes such as "0.5"`,
+	"bound of a rate": aBound("goodput", `goodput, throughput, itemsPerSecond, eventsPerSecond, outputTokensPerSecond, drift or Query must be a number such as 1000, or in quotes such as "0.5"`,
 		[]string{"999999999.999999", "0"}, []string{"1000000000", "1.0000001"}),
 	"bound of a count": aBound("falseDenials", "overLimitGrants or falseDenials must be a whole number such as 0",
 		[]string{"999999999999", "0"}, []string{"1000000000000", "1.5"}),
