@@ -48,6 +48,12 @@ func threshold(t *v1beta1.Threshold, other string) string {
 	if t.Within != nil {
 		parts = append(parts, "within "+t.Within.Duration.String())
 	}
+	if t.FirstEvent != nil {
+		parts = append(parts, "with the first event within "+t.FirstEvent.Duration.String())
+	}
+	if t.MeanGap != nil {
+		parts = append(parts, "with a mean time between events within "+t.MeanGap.Duration.String())
+	}
 	if t.Of == v1beta1.LatencyOfExpected {
 		parts = append(parts, "of expected responses")
 	}

@@ -256,6 +256,9 @@ func (p *page) result(r *v1beta1.StepResult) {
 	for _, on := range r.OnTime {
 		p.row("On time", "%d%s of due, within %v", on.Requests, share(on.Requests, r.Due-refusedWell(&r.Counts)), on.Within.Duration)
 	}
+	for _, goal := range Goals(r.Streams) {
+		p.row("On time", "%s", goal)
+	}
 	if r.Throughput != "" {
 		p.row("Throughput", "%s req/s    goodput %s req/s%s", tenths(r.Throughput), tenths(r.Goodput), items(r))
 	}
