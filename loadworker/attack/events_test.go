@@ -210,6 +210,22 @@ func TestUsersWaitForTheEndOfAStream(t *testing.T) {
 	})
 }
 
+// A stream that had not ended when its step did may yet get a longer gap.
+func TestStreamsThatAreCutHaveEventsAndNoLongestGap(t *testing.T) {
+	const ms = time.Millisecond
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		o := d.oracle(t, streaming(map[string]script{"s": {100 * ms, "a", 100 * ms, "b", 100 * ms, "c", time.Hour}}))
+		r := d.runner(t, setup{url: o.URL, requests: []source.Request{of("s", transport.Stream{})}})
+		x := r.Start(arrivalsStep(1e6, time.Second), time.Now())
+		<-time.After(900 * ms)
+		x.Cut()
+		q := total(t, finish(t, x))
+		same.As(t, "outcomes", map[string]int64{"unfinished": 1}, outcomes(q))
+		s := q.Streams
+		same.As(t, "counts", []int64{3, 1, 2, 0, 0}, []int64{s.Events, s.Times[measure.FirstEvent].Count(), s.Times[measure.BetweenEvents].Count(), s.Times[measure.LongestGap].Count(), s.Times[measure.MeanGap].Count()})
+	})
+}
+
 // Events of the warm-up are not counted, and events after the window are not in it.
 func TestOnlyEventsOfTheWindowAreInIt(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, d testDriver) {
