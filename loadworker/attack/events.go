@@ -107,7 +107,7 @@ func (g gaps) record(s *measure.Streams) {
 
 // ended notes the end of a stream whose outcome is known.
 func (e *eventTimes) ended(h *hit, r *transport.Response, res result) {
-	if !h.counts() || e.count == 0 && res.outcome != measure.Timeout {
+	if !h.counts() || res.outcome == measure.Unfinished || e.count == 0 && res.outcome != measure.Timeout {
 		return
 	}
 	waited := e.count > 0 && (res.outcome == measure.Stalled || res.outcome == measure.Timeout)

@@ -22,12 +22,9 @@ func newReader(of transport.Stream, deadline time.Duration, w transport.Watcher)
 }
 
 // at tells of a line that came at an instant.
-func (r *Reader) at(line string, now time.Duration) (timed, nearer bool) {
+func (r *Reader) at(line string, now time.Duration) (nearer bool) {
 	r.Body([]byte(line + "\n"))
-	if timed = r.Tell(0); timed {
-		nearer = r.At(now)
-	}
-	return timed, nearer
+	return r.Tell(0) && r.At(now)
 }
 
 func TestLimitIsThatOfTheLastEvent(t *testing.T) {
@@ -53,7 +50,7 @@ func TestLimitIsThatOfTheLastEvent(t *testing.T) {
 				t.Errorf("before an event, the limit is %v", r.Limit())
 			}
 			for i, line := range tt.lines {
-				_, nearer := r.at(line, time.Duration(i+1)*time.Second)
+				nearer := r.at(line, time.Duration(i+1)*time.Second)
 				if r.Limit() != tt.limits[i] || nearer != tt.nearer[i] {
 					t.Errorf("after %q, the limit is %v, nearer %v; want %v, %v", line, r.Limit(), nearer, tt.limits[i], tt.nearer[i])
 				}

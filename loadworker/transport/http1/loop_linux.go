@@ -197,7 +197,8 @@ func (c *LoopConn) end(r transport.Response, err error) {
 		err = failure.ErrInterrupted
 	}
 	c.loop.Answered(&c.deadline)
-	r.Reused, r.Streamed = c.reused, c.response.parser.events.Streamed()
+	events := c.response.parser.events
+	r.Reused, r.Streamed, r.EventData = c.reused, events.Streamed(), events.Data()
 	c.inFlight, c.reused, c.response.held = false, false, nil
 	c.loop.onDone(c, r, err)
 }

@@ -312,7 +312,7 @@ func (st *LoopStream) ended(stream *Stream, err error) {
 	default:
 		err = inPhase(failure.Reading, err)
 	}
-	r.Reused, r.Streamed = st.reused, stream.events.Streamed()
+	r.Reused, r.Streamed, r.EventData = st.reused, stream.events.Streamed(), stream.events.Data()
 	st.reused = false
 	c.loop.onDone(st, r, err)
 }
