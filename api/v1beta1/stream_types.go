@@ -127,7 +127,7 @@ type TokensResult struct {
 
 // StreamsOnTime is the number of streams that kept a goal.
 type StreamsOnTime struct {
-	// within, firstEvent and meanGap are those of the threshold.
+	// within is that of the threshold.
 	// +optional
 	Within *metav1.Duration `json:"within,omitempty"`
 	// firstEvent is that of the threshold.
