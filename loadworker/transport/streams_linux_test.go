@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -37,15 +38,13 @@ type streamSender interface {
 // world is what senders and servers are in.
 type world struct {
 	network *virtual.Network
-	still   time.Duration // for which the process stands still, when what it waits for next has come
+	still   atomic.Int64 // nanoseconds for which the process stands still, when what it waits for next has come
 }
 
 // stand stands still if the process is to.
 func (w *world) stand() {
-	still := w.still
-	w.still = 0
-	if still > 0 {
-		<-time.After(still)
+	if still := w.still.Swap(0); still > 0 {
+		<-time.After(time.Duration(still))
 	}
 }
 
@@ -421,7 +420,7 @@ type stands struct {
 
 func (s *stands) Came(n int, waited time.Duration) {
 	if len(s.list) == 0 {
-		s.world.still = 5 * time.Second
+		s.world.still.Store(int64(5 * time.Second))
 	}
 	if now := time.Now(); now.Equal(s.last) {
 		n += s.came
