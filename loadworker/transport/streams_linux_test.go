@@ -547,6 +547,49 @@ func TestStreamsWithoutAnEnd(t *testing.T) {
 	}
 }
 
+// The messages of a call that streams are its events.
+func TestMessagesOfCallsAreReadAsTheyCome(t *testing.T) {
+	message := func(text string) string { return "\x00\x00\x00\x00" + string(rune(len(text))) + text }
+	parts := []part{{10 * ms, message("a") + message("b")}, {10 * ms, message("cd")[:6]}, {10 * ms, message("cd")[6:]}, {50 * ms, message("")}}
+	for name, tt := range map[string]struct {
+		of      transport.Stream
+		end     string
+		seen    string
+		want    transport.Streamed
+		outcome string
+		took    time.Duration
+	}{
+		"to the end":          {seen: "10ms:2 30ms:1 80ms:1", want: transport.Streamed{Events: 4}, took: 80 * ms},
+		"until one of them":   {of: transport.Stream{Until: "cd"}, end: holds, seen: "10ms:2 30ms:1", want: transport.Streamed{Events: 3, Ended: true, Left: true}, took: 30*ms + time.Second},
+		"with a stall":        {of: transport.Stream{Stall: 30 * ms}, seen: "10ms:2 30ms:1", want: transport.Streamed{Events: 3}, outcome: "stalled", took: 60 * ms},
+		"without a status":    {end: breaks, seen: "10ms:2 30ms:1 80ms:1", want: transport.Streamed{Events: 4}, outcome: "reset", took: 80 * ms},
+		"beyond its deadline": {end: holds, seen: "10ms:2 30ms:1 80ms:1", want: transport.Streamed{Events: 4}, outcome: "timeout", took: 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := tells(200, tt.end, parts...)
+			overStreams(t, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/grpc")
+				body(w, r)
+				w.Header().Set(http.TrailerPrefix+"Grpc-Status", "0")
+			}, func(t *testing.T, way streamWay, s streamSender, _ *world) {
+				if !way.h2 || strings.Contains(way.name, "net/http") || strings.Contains(way.name, "pool") {
+					t.Skip("it sends no calls")
+				}
+				w := &seen{start: time.Now()}
+				tt.of.Events = transport.Messages
+				r, err := s.send(&transport.Request{Method: "POST", Path: []byte("/a.B/C"), Call: true, Replies: transport.Replies{Stream: true}, Stream: &tt.of, Watcher: w}, 10*time.Second)
+				outcome, took := "", time.Since(w.start)
+				if err != nil {
+					outcome = failure.Classify(err).String()
+				}
+				if got := strings.Join(w.list, " "); got != tt.seen || r.Streamed != tt.want || outcome != tt.outcome || took != tt.took || r.Status != 0 {
+					t.Errorf("came %q in %v, %+v, status %d, %v; want %q in %v, %+v, %q", got, took, r.Streamed, r.Status, err, tt.seen, tt.took, tt.want, tt.outcome)
+				}
+			})
+		})
+	}
+}
+
 func join(parts []part) (text string) {
 	for _, p := range parts {
 		text += p.text
