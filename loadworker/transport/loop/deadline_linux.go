@@ -15,10 +15,10 @@ type Waiter interface {
 // Deadline is the end of a wait. The zero value ends none.
 type Deadline struct {
 	waiter     Waiter
-	conn       *Conn // what it waits for comes on
+	conn       *Conn         // what it waits for comes on
 	at         time.Duration // its place in the lane
 	later      time.Duration // to which it was moved; at: it was not
-	lane       *lane // nil: it is not awaited
+	lane       *lane         // nil: it is not awaited
 	next, prev *Deadline
 }
 
