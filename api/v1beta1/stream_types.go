@@ -82,8 +82,8 @@ type StreamsResult struct {
 	// longestGap is the longest time between two events, of each stream.
 	// +optional
 	LongestGap *EventTimes `json:"longestGap,omitempty"`
-	// meanGap is the mean time between two events, of each stream: of a language model, the time per
-	// output token.
+	// meanGap is the mean time between two events, of each stream; with http.stream.tokens, the time per output
+	// token.
 	// +optional
 	MeanGap *EventTimes `json:"meanGap,omitempty"`
 }
