@@ -5,6 +5,7 @@
 #   docker build --target ratelimiter -t REGISTRY/ratelimiter:TAG .
 #   docker build --target shortener   -t REGISTRY/shortener:TAG .
 #   docker build --target eventstore  -t REGISTRY/eventstore:TAG .
+#   docker build --target tokens      -t REGISTRY/tokens:TAG .
 #   docker build --target counter     -t REGISTRY/counter:TAG .
 #   docker build --target hostile     -t REGISTRY/hostile:TAG .
 #   docker build --target kubectl-loadtest -t REGISTRY/kubectl-loadtest:TAG .
@@ -44,6 +45,9 @@ RUN go build -ldflags="-s -w" -o /shortener ./targets/shortener/cmd/shortener
 FROM source AS build-eventstore
 RUN go build -ldflags="-s -w" -o /eventstore ./targets/eventstore/cmd/eventstore
 
+FROM source AS build-tokens
+RUN go build -ldflags="-s -w" -o /tokens ./targets/tokens/cmd/tokens
+
 FROM source AS build-counter
 RUN go build -ldflags="-s -w" -o /counter ./test/e2e/counter
 
@@ -74,6 +78,10 @@ ENTRYPOINT ["/shortener"]
 FROM base AS eventstore
 COPY --from=build-eventstore /eventstore /eventstore
 ENTRYPOINT ["/eventstore"]
+
+FROM base AS tokens
+COPY --from=build-tokens /tokens /tokens
+ENTRYPOINT ["/tokens"]
 
 FROM base AS counter
 COPY --from=build-counter /counter /counter

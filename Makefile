@@ -37,7 +37,7 @@ clean: ## Remove what was built. Take a local cluster down first.
 
 ##@ Try
 
-#? SERVE=shortener  what is tested: ratelimiter, ratelimiter-racy (it must fail) or shortener
+#? SERVE=shortener  what is tested: ratelimiter, ratelimiter-racy (it must fail), shortener or tokens
 SERVE ?= shortener
 try: bin/kubectl-loadtest ## Run a load test of 20 s on this machine: no cluster, no root, no Docker.
 	@kubectl-loadtest try --serve $(SERVE) --html bin/try.html
@@ -57,7 +57,7 @@ bin/cluster: FORCE
 	@go -C hack/cluster build -o $(BIN)/cluster .
 
 # Ours, and those that stand in for official ones where no registry is in reach.
-GO_IMAGES := operator worker ratelimiter shortener eventstore counter hostile
+GO_IMAGES := operator worker ratelimiter shortener eventstore tokens counter hostile
 # Components of other projects take minutes to build, and are for suites of their own alone.
 IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka redis-exporter postgres-exporter $(if $(filter ecosystem,$(SUITE)),kubectl-loadtest argocd prometheus minio kustomize-controller)$(if $(filter why,$(SUITE)),prometheus metrics-server)
 images: deps ## Build the images as tars into bin/images, without Docker.
@@ -177,7 +177,7 @@ nightly: ## Run all that a night has the time for, and write what became of it t
 #? CLUSTER=kind     the kind cluster that KIND_CLUSTER names; images are loaded into it
 #? CLUSTER=current  the current context of the kubeconfig; it pulls
 #?                  IMAGE_REGISTRY/NAME:IMAGE_TAG, which you push before: make push ARGS='NAME...',
-#?                  NAME being operator, worker, ratelimiter, shortener, eventstore, counter and hostile
+#?                  NAME being operator, worker, ratelimiter, shortener, eventstore, tokens, counter and hostile
 
 cluster-up: cluster-up-$(CLUSTER) ## Start the cluster; again on a running one does nothing.
 cluster-down: cluster-down-$(CLUSTER) ## Take the local cluster down, leaving nothing behind.

@@ -12,4 +12,6 @@ type conn struct {
 	last    bool
 	place   int  // of its record
 	blocked bool // waits until it can be written to
+
+	streaming *streaming // nil: the reply is no stream
 }

@@ -9,7 +9,7 @@ import (
 // monotonic clock; 0: not yet.
 type Counters struct {
 	// Requests that came, and of those the ones that were answered as their route says: in
-	// full, by a reset or by a Frame.
+	// full, by a reset, by a Frame or by a stream that ends or breaks.
 	Requests int64 `json:"requests"`
 	Answered int64 `json:"answered"`
 	// Bad is connections closed because what came was no request. Event loops alone
@@ -27,6 +27,8 @@ type Counters struct {
 	Last  int64 `json:"last"`
 	// Routes are the requests by route.
 	Routes map[string]int64 `json:"routes"`
+	// Streams are the streams by route, of routes that have one.
+	Streams map[string]StreamCounts `json:"streams,omitempty"`
 	// Stalls are when the server really stood still.
 	Stalls []Stalled `json:"stalls,omitempty"`
 }
@@ -50,6 +52,16 @@ type Record struct {
 	// Processor is the processor time that the process had used when it was answered, in
 	// nanoseconds.
 	Processor int64 `json:"p"`
+	// First and Last are when the first event of its stream and the latest one were written,
+	// each with its last byte; 0: not yet.
+	First int64 `json:"f,omitempty"`
+	Last  int64 `json:"l,omitempty"`
+	// Events were written.
+	Events int64 `json:"e,omitempty"`
+	// Gap is the longest time between two events that follow each other, in nanoseconds.
+	Gap int64 `json:"g,omitempty"`
+	// Times are when each of the first Config.Times events was written.
+	Times []int64 `json:"t,omitempty"`
 }
 
 // counts are Counters that are being counted.
@@ -83,6 +95,13 @@ func (s *Server) Counters() Counters {
 	}
 	for name, r := range s.routes {
 		out.Routes[name] = r.served.Load()
+		if r.reply.Stream == nil {
+			continue
+		}
+		if out.Streams == nil {
+			out.Streams = map[string]StreamCounts{}
+		}
+		out.Streams[name] = r.streams.load()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,6 +119,14 @@ func (s *Server) Records() []Record {
 	}
 	at := s.next % n
 	return slices.Concat(s.records[at:], s.records[:at])
+}
+
+// arrival is a request that came.
+type arrival struct {
+	route  *route
+	number int64 // -1: none
+	at     int64
+	place  int // of its record; -1: none
 }
 
 // begin counts a request and enters it. The first one begins the script.
@@ -138,7 +165,7 @@ func (s *Server) received(number, at int64) int {
 	return s.next - 1
 }
 
-// answered completes a record, if it was not given to a later request.
+// answered completes a record.
 func (s *Server) answered(place int, at int64) {
 	if place < 0 {
 		return
@@ -146,8 +173,15 @@ func (s *Server) answered(place int, at int64) {
 	used := processorTime()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if place+len(s.records) >= s.next {
-		r := &s.records[place%len(s.records)]
+	if r := s.record(place); r != nil {
 		r.Answered, r.Processor = at, used
 	}
+}
+
+// record is that of a place; nil: it was given to a later request.
+func (s *Server) record(place int) *Record {
+	if place+len(s.records) < s.next {
+		return nil
+	}
+	return &s.records[place%len(s.records)]
 }

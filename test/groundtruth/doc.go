@@ -5,14 +5,18 @@
 //	Server ─┬─ an event loop per core: HTTP/1.1 (Linux)
 //	  │     └─ net/http: HTTP/1.1 over TLS; HTTP/2 over TLS and by prior knowledge, with gRPC
 //	  ├─ Route ─┬─ Latency   when a request is answered: a known distribution
-//	  │         └─ Reply     with which bytes: whole, slow, wrong, cut, none; or a Frame
+//	  │         └─ Reply     with which bytes: whole, slow, wrong, cut, none; a Frame; or a Stream
 //	  ├─ Event     a stall, resets, refusals, GOAWAY or slow windows, at a known time
-//	  ├─ Counters  requests, connections, in flight
-//	  └─ Records   when each request came and was answered
+//	  ├─ Counters  requests, connections, in flight, streams and their events
+//	  └─ Records   when each request came and was answered, and its events were written
 //
 // The first segment of a request's path names its route: of a call of gRPC, the service. A
 // number at its end, or in a header field, is kept in the record, which so belongs to one
 // request of the generator.
+//
+// A Stream is a response in events on a schedule. Stream.Due is that schedule, for a seed
+// and the number of a request; Records have the times that became of it. Server-sent events,
+// lines and chunks come from event loops and by net/http, messages of gRPC by net/http.
 //
 // All instants are of the kernel's monotonic clock, in nanoseconds: a process
 // beside this one can compare them with its own.

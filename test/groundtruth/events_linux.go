@@ -21,9 +21,10 @@ func (l *loop) schedule() {
 	}
 }
 
-// expire runs the timers that are due.
+// expire runs the timers that are due, not those that they set: what comes has its turn
+// before.
 func (l *loop) expire() {
-	for len(l.timers) > 0 && l.timers[0].at <= Now() {
+	for n := len(l.timers); n > 0 && len(l.timers) > 0 && l.timers[0].at <= Now(); n-- {
 		t := l.timers.pop()
 		switch c := t.conn; {
 		case c == nil:

@@ -26,7 +26,7 @@ var errNotWhole = errors.New("must be a whole response or a reset, which is all 
 // translate makes the replies responses.
 func (s *Server) translate() error {
 	for name, r := range s.routes {
-		if r.reply.aborts() {
+		if r.reply.aborts() || r.reply.Stream != nil {
 			continue
 		}
 		in := bufio.NewReader(bytes.NewReader(r.reply.Bytes))
@@ -49,14 +49,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if n, err := strconv.ParseInt(r.Header.Get(NumberHeader), 10, 64); err == nil {
 		number = n
 	}
-	place := s.begin(route, number, now)
-	err := s.answer(w, r, route, now)
+	a := arrival{route, number, now, s.begin(route, number, now)}
+	whole, err := s.answer(w, r, &a)
 	if err == nil {
-		s.end(place)
+		s.end(a.place)
 	} else {
 		s.counts.inFlight.Add(-1)
 	}
-	if err != nil || route.response.Response == nil {
+	if !whole {
 		panic(http.ErrAbortHandler) // over HTTP/2 it resets the stream, unless a framer does otherwise
 	}
 }
@@ -64,29 +64,40 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 // errUnanswered is the error of a request that gets no answer.
 var errUnanswered = errors.New("not answered")
 
-// answer does with a request, which came at an instant, as the script and its route say.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, route *route, now int64) error {
+// answer does with a request as the script and its route say. The response is whole if it
+// ends in order.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, a *arrival) (whole bool, err error) {
 	switch {
-	case s.happening(Resets, now):
+	case s.happening(Resets, a.at):
 		linkOf(r.Context()).reset()
-		return errUnanswered
-	case s.happening(GoAway, now):
+		return false, errUnanswered
+	case s.happening(GoAway, a.at):
 		// Over HTTP/2, it is a GOAWAY with the number of the last stream that has begun.
 		w.Header().Set("Connection", "close")
 	}
 	if err := s.take(r); err != nil {
-		return err
+		return false, err
 	}
-	if wait := s.draw(route); wait > 0 && !s.library.wait(r.Context(), now+wait) {
-		return errUnanswered
+	wait := s.draw(a.route)
+	if wait > 0 && !s.library.wait(r.Context(), a.at+wait) {
+		return false, errUnanswered
 	}
 	switch {
-	case route.response.Response != nil:
-		return s.respond(w, r, route)
-	case r.ProtoMajor == 1:
+	case a.route.reply.Stream != nil:
+		return s.stream(w, r, a, a.at+wait)
+	case a.route.response.Response != nil:
+		err := s.respond(w, r, a.route)
+		return err == nil, err
+	}
+	abort(r)
+	return false, nil
+}
+
+// abort resets the connection of HTTP/1.1. A stream of HTTP/2 is reset by the handler's end.
+func abort(r *http.Request) {
+	if r.ProtoMajor == 1 {
 		linkOf(r.Context()).reset()
 	}
-	return nil
 }
 
 // take reads the body of a request.

@@ -260,11 +260,15 @@ func (l *loop) begin(c *conn, r request) {
 	s, now := l.server, Now()
 	c.busy, c.reply, c.written, c.last = true, &r.route.reply, 0, r.close
 	c.place = s.begin(r.route, r.number, now)
+	if c.reply.Stream != nil {
+		c.streaming = &streaming{arrival: arrival{r.route, r.number, now, c.place}}
+	}
 	if s.happening(Resets, now) {
 		l.hangUp(c, true)
 		return
 	}
 	if wait := s.draw(r.route); wait > 0 {
+		c.delay(wait)
 		l.timers.push(timer{at: now + wait, conn: c})
 		return
 	}
@@ -273,27 +277,39 @@ func (l *loop) begin(c *conn, r request) {
 
 // write sends the reply, or its next piece.
 func (l *loop) write(c *conn) {
+	if c.streaming != nil {
+		l.stream(c)
+		return
+	}
 	rest := c.reply.Bytes[c.written:c.reply.until(c.written)]
-	if len(rest) > 0 {
-		n, errno := raw(unix.SYS_WRITE, c.fd, rest)
-		switch {
-		case errno == unix.EAGAIN || errno == unix.EINTR:
-			n = 0
-		case errno != 0:
-			l.hangUp(c, false)
-			return
-		}
-		c.written += n
-		l.block(c, n < len(rest))
-		if c.blocked {
-			return
-		}
+	n, all := l.put(c, rest)
+	c.written += n
+	if !all {
+		return
 	}
 	if c.written < len(c.reply.Bytes) {
 		l.timers.push(timer{at: Now() + int64(c.reply.Every), conn: c})
 		return
 	}
 	l.finish(c)
+}
+
+// put writes bytes, and how many it wrote. If that is not all, the connection is blocked or
+// gone.
+func (l *loop) put(c *conn, rest []byte) (n int, all bool) {
+	if len(rest) == 0 {
+		return 0, true
+	}
+	n, errno := raw(unix.SYS_WRITE, c.fd, rest)
+	switch {
+	case errno == unix.EAGAIN || errno == unix.EINTR:
+		n = 0
+	case errno != 0:
+		l.hangUp(c, false)
+		return 0, false
+	}
+	l.block(c, n < len(rest))
+	return n, !c.blocked && !c.gone
 }
 
 // resume goes on with a reply, and then with the requests that waited for it.
@@ -322,11 +338,11 @@ func (l *loop) block(c *conn, blocked bool) {
 // finish ends a request whose reply was written.
 func (l *loop) finish(c *conn) {
 	l.server.end(c.place)
-	c.busy = false
-	switch {
-	case c.reply.End == Abort:
+	c.busy, c.streaming = false, nil
+	switch end := c.reply.end(); {
+	case end == Abort:
 		l.hangUp(c, true)
-	case c.reply.End == Close || c.last:
+	case end == Close || c.last:
 		l.hangUp(c, false)
 	}
 }
@@ -343,6 +359,7 @@ func (l *loop) hangUp(c *conn, reset bool) {
 	_ = unix.Close(c.fd)
 	l.conns[c.fd] = nil
 	if c.busy {
+		c.streaming.unfinished()
 		l.server.counts.inFlight.Add(-1)
 	}
 	l.server.counts.open.Add(-1)

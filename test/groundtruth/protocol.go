@@ -40,6 +40,8 @@ func (c *Config) check() error {
 	switch {
 	case c.Record < 0:
 		return errors.New("record must not be negative")
+	case c.Times < 0:
+		return errors.New("times must not be negative")
 	case !slices.Contains([]Protocol{HTTP1, TLS, HTTP2, H2C}, c.Protocol):
 		return fmt.Errorf("protocol %q must be http1, tls, h2 or h2c", c.Protocol)
 	case c.Certificate != nil && !c.Protocol.isSecure():
@@ -52,8 +54,24 @@ func (c *Config) check() error {
 			return fmt.Errorf("event %s must not be set for %s", e.Kind, c.Protocol)
 		}
 	}
+	for name, r := range c.Routes {
+		if err := c.checkStream(r.Reply.Stream); err != nil {
+			return fmt.Errorf("route %q: %w", name, err)
+		}
+	}
 	_, err := c.frame()
 	return err
+}
+
+// checkStream refuses a stream that cannot be sent; nil is none.
+func (c *Config) checkStream(s *Stream) error {
+	switch {
+	case s == nil:
+		return nil
+	case s.Format == Messages && c.Protocol != HTTP2 && c.Protocol != H2C:
+		return fmt.Errorf("a stream of the format grpc must not be set for %s", c.Protocol)
+	}
+	return s.complete().check()
 }
 
 // ownCertificate is for 127.0.0.1 and example.com. Its key is for ECDSA: a handshake by RSA

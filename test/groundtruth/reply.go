@@ -32,6 +32,8 @@ type Reply struct {
 	End   End
 	// Frame is the name of a Frame, over HTTP/2, in the place of Bytes.
 	Frame string
+	// Stream is in the place of Bytes and of all that is about them.
+	Stream *Stream
 }
 
 // maxReply bounds a reply that is described by a text.
@@ -138,7 +140,20 @@ func Slow(n, piece int, every time.Duration) Reply {
 }
 
 // aborts reports whether net/http is to abort the stream or, over HTTP/1.1, the connection.
-func (r *Reply) aborts() bool { return r.Frame != "" || len(r.Bytes) == 0 && r.End == Abort }
+func (r *Reply) aborts() bool {
+	if r.Stream != nil {
+		return r.Stream.Break == Abort
+	}
+	return r.Frame != "" || len(r.Bytes) == 0 && r.End == Abort
+}
+
+// end is what becomes of the connection after it.
+func (r *Reply) end() End {
+	if r.Stream != nil {
+		return r.Stream.Break
+	}
+	return r.End
+}
 
 // until is up to where a reply is written at once, when so much of it was.
 func (r *Reply) until(written int) int {
@@ -161,6 +176,20 @@ func Interim(n int) Reply {
 // largeheader:4096, slow:64:8:10ms or interim:64; of gRPC grpc:0:64 (status and size),
 // grpccut:64 or grpcunended:64; over HTTP/2, where one route of a server may have it,
 // frame:data-idle or another of Frames.
+//
+// A Stream is stream:EVENTS:FIRST:EVERY[:JITTER][:OPTION]..., as in
+// stream:20:200ms:20ms:5ms:stall=10,2s:comments. EVENTS may be endless. Options:
+//
+//	format=sse           or lines, chunks or grpc
+//	stall=10,2s          all that follows event 10 is 2s later
+//	reset=10             reset when the event after the 10th is due; close=10 closes in order
+//	unended              the response ends without the last event
+//	pieces=1ms           one byte at a time
+//	large=10,65536       event 10 has 65536 bytes more
+//	invalid=10           event 10 is no UTF-8
+//	comments             one between two events
+//	crlf, cr             the end of a line
+//	bom                  a byte order mark at the beginning
 func ParseReply(text string) (Reply, error) {
 	name, rest, found := strings.Cut(text, ":")
 	r := reader{}
@@ -210,10 +239,10 @@ func replies(name string, r *reader) (reply Reply, ok bool) {
 		r.fail(err)
 		return Reply{Frame: frame.Name}, true
 	}
-	return repliesToCalls(name, r)
+	return repliesInMessages(name, r)
 }
 
-func repliesToCalls(name string, r *reader) (reply Reply, ok bool) {
+func repliesInMessages(name string, r *reader) (reply Reply, ok bool) {
 	switch name {
 	case "grpc":
 		return Call(r.count(), r.count()), true
@@ -221,6 +250,8 @@ func repliesToCalls(name string, r *reader) (reply Reply, ok bool) {
 		return CallCut(r.count()), true
 	case "grpcunended":
 		return CallUnended(r.count()), true
+	case "stream":
+		return Reply{Stream: parseStream(r)}, true
 	}
 	return Reply{}, false
 }

@@ -15,7 +15,7 @@ type Route struct {
 	// Latency is the time from when a request was read until it is answered.
 	// Absent: at once.
 	Latency Latency
-	// Reply is the answer. Without bytes or a frame, and with End Keep: OK(64).
+	// Reply is the answer. Without bytes, a frame or a stream, and with End Keep: OK(64).
 	Reply Reply
 }
 
@@ -53,10 +53,12 @@ type Config struct {
 	Routes map[string]Route
 	// Script is what happens while it serves.
 	Script []Event
-	// Seed of the latencies.
+	// Seed of the latencies and of the jitter of streams.
 	Seed uint64
 	// Record is of how many requests, the latest, records are kept.
 	Record int
+	// Times is of how many events, the first of a stream, a record has the times.
+	Times int
 }
 
 // Server serves until it is closed.
@@ -67,6 +69,8 @@ type Server struct {
 	routes      map[string]*route
 	other       *route // of all other paths
 	script      []Event
+	seed        uint64
+	times       int
 	counts      counts
 
 	mu      sync.Mutex
@@ -87,14 +91,18 @@ type route struct {
 	reply    Reply
 	response response // the same for net/http
 	served   atomic.Int64
+	streams  streamCounts
 }
 
 // defaultBody is as large as an answer that carries a few fields.
 const defaultBody = 64
 
 func newRoute(r Route) *route {
-	if len(r.Reply.Bytes) == 0 && r.Reply.End == Keep && r.Reply.Frame == "" {
+	if len(r.Reply.Bytes) == 0 && r.Reply.End == Keep && r.Reply.Frame == "" && r.Reply.Stream == nil {
 		r.Reply = OK(defaultBody)
+	}
+	if r.Reply.Stream != nil {
+		r.Reply.Stream = r.Reply.Stream.complete()
 	}
 	out := &route{reply: r.Reply}
 	out.set(r.Latency)
@@ -117,7 +125,7 @@ func Start(c Config) (*Server, error) {
 		return nil, fmt.Errorf("ground-truth server: %w", err)
 	}
 	s := &Server{
-		protocol: c.Protocol, routes: map[string]*route{}, script: c.Script,
+		protocol: c.Protocol, routes: map[string]*route{}, script: c.Script, seed: c.Seed, times: c.Times,
 		random:  rand.New(rand.NewPCG(c.Seed, 0)),
 		records: make([]Record, c.Record),
 	}

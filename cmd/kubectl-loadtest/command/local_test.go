@@ -154,7 +154,7 @@ func TestLocalRunRefuses(t *testing.T) {
 			want: "LoadTest hello: spec.target.service: there is no cluster here to find Service shortener in; say where it listens with --service shortener=127.0.0.1:8080, or set spec.target.url",
 		},
 		"an address that is none":  {args: []string{"--local", "-f", file, "--service", "shortener=8080"}, want: "--service shortener=8080: must be NAME=HOST:PORT"},
-		"a system that is none":    {args: []string{"--local", "-f", file, "--serve", "redis"}, want: "--serve redis: must be one of ratelimiter, ratelimiter-racy, shortener"},
+		"a system that is none":    {args: []string{"--local", "-f", file, "--serve", "redis"}, want: "--serve redis: must be one of ratelimiter, ratelimiter-racy, shortener, tokens"},
 		"a flag for a cluster":     {args: []string{"--local", "-f", file, "--replace"}, want: "--replace has no meaning with --local"},
 		"a flag for this machine":  {args: []string{"-f", file, "--serve", "shortener"}, want: "--serve needs --local"},
 		"a form that is none":      {args: []string{"--local", "-f", file, "-o", "pdf"}, want: "--output must be one of text"},

@@ -28,6 +28,8 @@ func (c *config) try() *cobra.Command {
 			"  # A rate limiter that keeps its contract, and one that does not: the audit notices\n" +
 			"  kubectl loadtest try --serve ratelimiter\n" +
 			"  kubectl loadtest try --serve ratelimiter-racy\n\n" +
+			"  # A stand-in for a server of a language model\n" +
+			"  kubectl loadtest try --serve tokens\n\n" +
 			"  # With a page in the browser that follows it\n" +
 			"  kubectl loadtest try --ui\n\n" +
 			"  # What is sent: the same file runs in a cluster\n" +

@@ -20,6 +20,7 @@ var systems = map[string]system{
 	"ratelimiter":      func() (http.Handler, error) { return rateLimiter(false) },
 	"ratelimiter-racy": func() (http.Handler, error) { return rateLimiter(true) },
 	"shortener":        shortURLs,
+	"tokens":           languageModel,
 }
 
 // Names are the names of the systems.

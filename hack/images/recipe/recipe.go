@@ -36,6 +36,7 @@ func All() []Image {
 		{Name: "ratelimiter", Go: &Go{Package: "./targets/ratelimiter/cmd/ratelimiter", Binary: "ratelimiter"}},
 		{Name: "shortener", Go: &Go{Package: "./targets/shortener/cmd/shortener", Binary: "shortener"}},
 		{Name: "eventstore", Go: &Go{Package: "./targets/eventstore/cmd/eventstore", Binary: "eventstore"}},
+		{Name: "tokens", Go: &Go{Package: "./targets/tokens/cmd/tokens", Binary: "tokens"}},
 		{Name: "counter", Go: &Go{Package: "./test/e2e/counter", Binary: "counter"}},
 		{Name: "hostile", Go: &Go{Package: "./test/e2e/hostile", Binary: "hostile"}},
 		{Name: "redis", Debian: redis()},

@@ -33,14 +33,14 @@ func TestImagesAreSelectedByName(t *testing.T) {
 		want    []string
 		wantErr string
 	}{
-		"nothing named selects all":  {want: []string{"operator", "worker", "ratelimiter", "shortener", "eventstore", "counter", "hostile", "redis", "nginx", "postgres", "pgbouncer", "kafka", "redis-exporter", "postgres-exporter"}},
+		"nothing named selects all":  {want: []string{"operator", "worker", "ratelimiter", "shortener", "eventstore", "tokens", "counter", "hostile", "redis", "nginx", "postgres", "pgbouncer", "kafka", "redis-exporter", "postgres-exporter"}},
 		"an optional one is named":   {names: []string{"argocd"}, want: []string{"argocd"}},
 		"one":                        {names: []string{"redis"}, want: []string{"redis"}},
 		"the list's order":           {names: []string{"nginx", "operator"}, want: []string{"operator", "nginx"}},
 		"a name twice is built once": {names: []string{"nginx", "nginx"}, want: []string{"nginx"}},
 		"unknown": {
 			names:   []string{"operator", "postgre"},
-			wantErr: `unknown image "postgre": the images are operator, worker, ratelimiter, shortener, eventstore, counter, hostile, redis, nginx, postgres, pgbouncer, kafka, redis-exporter, postgres-exporter, kubectl-loadtest, argocd, prometheus, minio, metrics-server, kustomize-controller`,
+			wantErr: `unknown image "postgre": the images are operator, worker, ratelimiter, shortener, eventstore, tokens, counter, hostile, redis, nginx, postgres, pgbouncer, kafka, redis-exporter, postgres-exporter, kubectl-loadtest, argocd, prometheus, minio, metrics-server, kustomize-controller`,
 		},
 	}
 	for name, tt := range tests {

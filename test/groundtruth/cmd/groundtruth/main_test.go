@@ -19,7 +19,7 @@ import (
 
 func TestRun(t *testing.T) {
 	for name, args := range map[string][]string{
-		"plain": {"-record", "5", "-d", "1ms", "-route", "a=status:503:1", "-event", "stall:1h:1s"},
+		"plain": {"-record", "5", "-times", "9", "-d", "1ms", "-route", "a=status:503:1", "-route", "s=stream:3:1ms:1ms:stall=1,1ms", "-event", "stall:1h:1s"},
 		"tls":   {"-protocol", "tls", "-d", "1ms"},
 		"given": {"-protocol", "h2", "-certificate", identity(t)},
 		"h2c":   {"-protocol", "h2c", "-event", "goaway:0s:1s", "-route", "a=frame:hpack"},
@@ -73,6 +73,7 @@ func TestRunRefuses(t *testing.T) {
 	}{
 		"no such flag": {[]string{"-x"}, "not defined"},
 		"a bad route":  {[]string{"-route", "x"}, "must be name=reply"},
+		"a bad stream": {[]string{"-route", "x=stream:3:1s:1s:y"}, "is no option of a stream"},
 		"a bad event":  {[]string{"-event", "x"}, "must be stall, reset, refuse"},
 		"no file":      {[]string{"-protocol", "tls", "-certificate", "/nowhere"}, "no such file"},
 		"no address":   {[]string{"-address", "x"}, "must be an IPv4 address and a port"},

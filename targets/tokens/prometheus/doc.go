@@ -1,0 +1,2 @@
+// Package prometheus shows the counts of a service as metrics.
+package prometheus
