@@ -41,6 +41,8 @@ type openStreams struct {
 	streamTime time.Duration
 	// lasted is from then on until the generator's end, and behind from the server's last event on.
 	lasted, behind time.Duration
+	// served is from the first request until the last event.
+	served time.Duration
 	// came is how many events the generator read, of all; -1: it does not tell.
 	came, all int64
 	// pace is how fast the server was, as a share of its schedule.
@@ -80,11 +82,11 @@ func (b *bench) openAll(ctx context.Context, g streamer, l streamLoad) (s openSt
 		return s, err
 	}
 	s, err = t.streamTo(ctx, g, l)
-	counters, usage, stopped := t.stop()
+	_, usage, stopped := t.stop()
 	if err = cmp.Or(err, stopped); err != nil {
 		return s, fmt.Errorf("%s with %d streams: %w", g.name, l.streams, err)
 	}
-	s.serverCores = usage.CPU.Seconds() / time.Duration(counters.Last-counters.First+int64(l.lasting)).Seconds()
+	s.serverCores = usage.CPU.Seconds() / s.served.Seconds()
 	return s, ctx.Err()
 }
 
@@ -147,8 +149,9 @@ func (t *target) allCame(ctx context.Context, p *process.Process, streams int64)
 // result is what a load has cost. Streams that did not end as they should are an error.
 func (l streamLoad) result(from mark, ended, came int64, u process.Usage, c groundtruth.Counters, records []groundtruth.Record) (s openStreams, err error) {
 	n, counted := int64(l.streams), c.Streams[""]
-	if c.Requests != n || counted.Ended != n || counted.Events != n*int64(l.events()) {
-		return s, fmt.Errorf("%d streams were asked for, %d were written to their end, with %d events; want %d of %d", c.Requests, counted.Ended, counted.Events, n, l.events())
+	// A generator may close a connection after the last event: Ended need not be all.
+	if c.Requests != n || counted.Events != n*int64(l.events()) {
+		return s, fmt.Errorf("%d streams were asked for, with %d events; want %d of %d", c.Requests, counted.Events, n, l.events())
 	}
 	s = openStreams{
 		streamLoad: l, cost: u, written: counted.Events - from.written, lasted: time.Duration(ended - from.at),
@@ -158,9 +161,9 @@ func (l streamLoad) result(from mark, ended, came int64, u process.Usage, c grou
 	for _, r := range records {
 		latest = max(latest, r.Last)
 		spans += r.Last - r.First
-		s.streamTime += time.Duration(max(0, r.Answered-max(r.Received, from.at)))
+		s.streamTime += time.Duration(max(0, r.Last-max(r.Received, from.at)))
 	}
-	s.behind = time.Duration(ended - latest)
+	s.behind, s.served = time.Duration(ended-latest), time.Duration(latest-c.First)
 	s.pace = float64(l.gap()) * float64(l.events()-1) * float64(n) / float64(spans)
 	if s.written == 0 || s.streamTime == 0 || s.cost.CPU <= 0 {
 		return s, errors.New("the streams ended before all had come: let --duration be longer")
@@ -208,13 +211,14 @@ func (b *bench) streamCosts(ctx context.Context, list []streamer, d time.Duratio
 }
 
 const costsMethod = `The times begin when all requests have come, so that neither the start of a program nor its connections count.
-Streams of a core are the seconds for which streams were open for each second of processor time, which also holds
-for a generator that has not kept up: it ended long after the last event was written, by the time that is shown.
-came is the share of the events that were written which the generator says it read. k6 reads bodies, says nothing
-of their events, and has no time of any; it fails if one is not whole. The clients in Python take the time of
-each event and read its JSON, and keep no statistics: they are the least that vLLM's benchmark and inference-perf
-(aiohttp) and guidellm (httpx) can do. pace is the server's, of its schedule. The memory of a stream is what the
-generator has more of than with one.`
+Streams of a core are the seconds for which streams were open, for each second of the generator's processor time.
+A generator that did not keep up ended long after the server had written the last event: by "ended after s".
+"came" is the share of the events that were written which the generator says it read. k6 reads bodies: it says
+nothing of events, has no time of any, and fails if a body is not whole. The clients in Python are our own: they
+take the time of each event and read its JSON, and keep no statistics. They do no more than vLLM's benchmark and
+inference-perf, which are built on aiohttp, and guidellm, which is built on httpx. What httpx costs at one event
+a second is its pool of connections more than its events. "pace" is how fast the server was, as a share of its
+schedule. The memory of a stream is what the generator has more of than with one.`
 
 // streamKey is a generator at a number of events per second of each stream.
 type streamKey struct {
