@@ -216,9 +216,9 @@ A generator that did not keep up ended long after the server had written the las
 "came" is the share of the events that were written which the generator says it read. k6 reads bodies: it says
 nothing of events, has no time of any, and fails if a body is not whole. The clients in Python are our own: they
 take the time of each event and read its JSON, and keep no statistics. They do no more than vLLM's benchmark and
-inference-perf, which are built on aiohttp, and guidellm, which is built on httpx. What httpx costs at one event
-a second is its pool of connections more than its events. "pace" is how fast the server was, as a share of its
-schedule. The memory of a stream is what the generator has more of than with one.`
+inference-perf, which are built on aiohttp, and guidellm, which is built on httpx; of httpx, there is a client for
+every 50 streams, as more cost it too much. "pace" is how fast the server was, as a share of its schedule. The
+memory of a stream is what the generator has more of than with one.`
 
 // streamKey is a generator at a number of events per second of each stream.
 type streamKey struct {

@@ -7,6 +7,7 @@ the JSON. aiohttp is the library of vLLM's benchmark and of inference-perf, http
 """
 
 import asyncio
+import contextlib
 import json
 import sys
 import time
@@ -14,6 +15,8 @@ import time
 import aiohttp
 import httpx
 import uvloop
+
+PER_CLIENT = 50  # streams of one client of httpx
 
 
 def event(data, times):
@@ -48,9 +51,13 @@ async def by_httpx(url, streams):
                     event(line.removeprefix("data: "), times)
         return times
 
-    no_limit = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-    async with httpx.AsyncClient(limits=no_limit, timeout=None, trust_env=False) as client:
-        return await asyncio.gather(*(stream(client, n) for n in range(streams)))
+    # A client looks at all of its connections whenever one is opened or closed. With 1,000 of them that would cost
+    # more than the events; guidellm shares them among processes.
+    async with contextlib.AsyncExitStack() as stack:
+        no_limit = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+        new = lambda: stack.enter_async_context(httpx.AsyncClient(limits=no_limit, timeout=None, trust_env=False))
+        clients = [await new() for _ in range(0, streams, PER_CLIENT)]
+        return await asyncio.gather(*(stream(clients[n // PER_CLIENT], n) for n in range(streams)))
 
 
 library, url, streams = sys.argv[1:]
