@@ -114,6 +114,7 @@ func TestObjectsAreNamedAfterTheirTarget(t *testing.T) {
 			set:  only + "eventstore.enabled=true",
 			want: []string{"Pod/eventstore-test", "Secret/loadtest-eventstore", "Service/eventstore", "Service/eventstore-app", "StatefulSet/eventstore-app"},
 		},
+		"tokens": {set: only + "tokens.enabled=true", want: []string{"Deployment/tokens-app", "Pod/tokens-test", "Service/tokens", "Service/tokens-app"}},
 		"event store for all": {
 			set:  only + "eventstore.enabled=true,eventstore.auth.enabled=false",
 			want: []string{"Pod/eventstore-test", "Service/eventstore", "Service/eventstore-app", "StatefulSet/eventstore-app"},
@@ -196,8 +197,8 @@ func TestConfigurationChangeReplacesPods(t *testing.T) {
 func TestGracePeriodCoversTheShutdown(t *testing.T) {
 	for _, delay := range []int64{0, 3, 60} {
 		s := strconv.FormatInt(delay, 10)
-		r := render(t, "--set", everything+",ratelimiter.shutdownDelaySeconds="+s+",shortener.shutdownDelaySeconds="+s+",eventstore.shutdownDelaySeconds="+s)
-		for _, key := range []string{"Deployment/ratelimiter-app", "Deployment/shortener-app", "StatefulSet/eventstore-app"} {
+		r := render(t, "--set", everything+",ratelimiter.shutdownDelaySeconds="+s+",shortener.shutdownDelaySeconds="+s+",eventstore.shutdownDelaySeconds="+s+",tokens.shutdownDelaySeconds="+s)
+		for _, key := range []string{"Deployment/ratelimiter-app", "Deployment/shortener-app", "StatefulSet/eventstore-app", "Deployment/tokens-app"} {
 			if got := r.pods(t)[key].Spec.TerminationGracePeriodSeconds; got == nil || *got < delay+20 {
 				t.Errorf("%s: delay %d s, grace period %v, want at least %d s", key, delay, got, delay+20)
 			}

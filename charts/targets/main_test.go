@@ -148,13 +148,14 @@ func presets(t *testing.T) []string {
 	if err != nil || len(files) != 17 {
 		t.Fatalf("presets = %v, %v; want 17", files, err)
 	}
-	return files
+	return append(files, "values-tokens.yaml")
 }
 
 // everything enables all components, which no preset does.
 const everything = "shortener.enabled=true,shortener.replicas=2,shortener.nginx.enabled=true,shortener.connections=pgbouncer," +
 	"shortener.cache.enabled=true,shortener.clicks.mode=kafka,shortener.clicks.consumers=2,shortener.seed.rows=900000,postgres.shards=3," +
-	"eventstore.enabled=true,eventstore.tenants={one,two},exporters.redis.enabled=true,exporters.postgres.enabled=true,ratelimiter.service.grpcPort=9090,eventstore.service.grpcPort=9090"
+	"eventstore.enabled=true,eventstore.tenants={one,two},exporters.redis.enabled=true,exporters.postgres.enabled=true,ratelimiter.service.grpcPort=9090,eventstore.service.grpcPort=9090," +
+	"tokens.enabled=true,tokens.replicas=2"
 
 // variants are the arguments of every way in which the chart is installed: each
 // preset, with official images and with local ones, and all targets at once.
@@ -167,7 +168,7 @@ func variants(t *testing.T) map[string][]string {
 			"--set", "postgres.persistence.enabled=false,kafka.persistence.enabled=false,eventstore.persistence.enabled=false"},
 	}
 	for _, file := range presets(t) {
-		name := strings.TrimSuffix(strings.TrimPrefix(file, "values-seed-"), ".yaml")
+		name := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(file, "values-"), "seed-"), ".yaml")
 		found[name] = []string{"--values", file}
 		found[name+", local"] = []string{"--values", file, "--values", "values-local.yaml"}
 	}

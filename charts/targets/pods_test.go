@@ -168,7 +168,7 @@ func TestOpenLogsFit(t *testing.T) {
 // Every image can come from another registry.
 func TestImagesAreConfigurable(t *testing.T) {
 	args := []string{"--set", everything + ",imagePullSecrets[0].name=mine"}
-	for _, of := range []string{"ratelimiter", "shortener", "eventstore", "postgres", "pgbouncer", "kafka", "redis", "nginx", "exporters.redis", "exporters.postgres"} {
+	for _, of := range []string{"ratelimiter", "shortener", "eventstore", "tokens", "postgres", "pgbouncer", "kafka", "redis", "nginx", "exporters.redis", "exporters.postgres"} {
 		args = append(args, "--set", of+".image.repository=registry.example.com/"+of+","+of+".image.tag=v8,"+of+".image.pullPolicy=Always")
 	}
 	for key, pod := range render(t, args...).pods(t) {
@@ -189,7 +189,7 @@ func TestImagesAreConfigurable(t *testing.T) {
 
 func TestPodsArePlacedAsAsked(t *testing.T) {
 	args := []string{"--set", everything + ",commonLabels.team=perf"}
-	for _, target := range []string{"ratelimiter", "shortener", "eventstore"} {
+	for _, target := range []string{"ratelimiter", "shortener", "eventstore", "tokens"} {
 		args = append(args, "--set", target+".nodeSelector.of="+target+","+target+".tolerations[0].key=load")
 	}
 	r := render(t, args...)
@@ -210,9 +210,9 @@ func TestPodsArePlacedAsAsked(t *testing.T) {
 func TestGOMEMLIMITFollowsMemoryLimit(t *testing.T) {
 	for limit, want := range map[string]string{"1Gi": "921MiB", "2Gi": "1843MiB", "512Mi": "460MiB", "1G": "", "1.5Gi": ""} {
 		r := render(t, "--set", everything+",ratelimiter.resources.limits.memory="+limit+",eventstore.resources.limits.memory="+limit+
-			",shortener.resources.limits.memory="+limit+",shortener.clicks.resources.limits.memory="+limit+",shortener.seed.resources.limits.memory="+limit)
+			",shortener.resources.limits.memory="+limit+",shortener.clicks.resources.limits.memory="+limit+",shortener.seed.resources.limits.memory="+limit+",tokens.resources.limits.memory="+limit)
 		for _, key := range []string{
-			"Deployment/ratelimiter-app", "Deployment/shortener-app", "Deployment/shortener-clicks", "Job/shortener-seed", "StatefulSet/eventstore-app",
+			"Deployment/ratelimiter-app", "Deployment/shortener-app", "Deployment/shortener-clicks", "Job/shortener-seed", "StatefulSet/eventstore-app", "Deployment/tokens-app",
 		} {
 			same.As(t, fmt.Sprintf("limit %s: %s has GOMEMLIMIT", limit, key), want, r.env(t, key)["GOMEMLIMIT"])
 		}

@@ -248,7 +248,7 @@ func TestPrometheusReadsEachReplicaOnce(t *testing.T) {
 	}
 	want := map[string][]string{
 		"ratelimiter-app": {"ratelimiter-app"}, "shortener-app": {"shortener-app"},
-		"shortener-clicks": {"shortener-clicks"}, "eventstore-app": {"eventstore-app"},
+		"shortener-clicks": {"shortener-clicks"}, "eventstore-app": {"eventstore-app"}, "tokens-app": {"tokens-app"},
 		"ratelimiter-redis-exporter": {"ratelimiter-redis-exporter"}, "shortener-redis-exporter": {"shortener-redis-exporter"},
 		"shortener-postgres-exporter-0": {"shortener-postgres-exporter-0"}, "shortener-postgres-exporter-1": {"shortener-postgres-exporter-1"},
 		"shortener-postgres-exporter-2": {"shortener-postgres-exporter-2"},

@@ -36,6 +36,8 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		"a URL that is none":      {"shortener.baseURL=sho.rt", "at '/shortener/baseURL': 'sho.rt' does not match pattern"},
 		"a second writer":         {"eventstore.replicas=2", "at '/eventstore/replicas': value must be 1"},
 		"a tenant in a folder":    {"eventstore.tenants={a/b}", "at '/eventstore/tenants/0': 'a/b' does not match pattern"},
+		"a step of no time":       {"tokens.step=0ms", "at '/tokens/step': '0ms' does not match pattern"},
+		"a step of minutes":       {"tokens.perSequence=2m", "at '/tokens/perSequence': '2m' does not match pattern"},
 		"no open tenant":          {"eventstore.openLogs=0", "at '/eventstore/openLogs': minimum: got 0, want 1"},
 		"root":                    {"postgres.uid=0", "at '/postgres/uid': minimum: got 0, want 1"},
 		"an unknown broker":       {"kafka.flavor=rabbit", "at '/kafka/flavor': value must be one of 'redpanda', 'kafka'"},

@@ -382,3 +382,33 @@ func TestTimesOfGroupsAreCounted(t *testing.T) {
 	o.live[lt.UID] = &exchange.Report{Merged: grouped}
 	check(t, o.scrape(), map[string]float64{"loadtest_requests_sent_total{name=shop}": 6, "loadtest_request_sent_total{name=shop,request=buy}": 3, "loadtest_response_time_seconds{name=shop} count": 6})
 }
+
+// Events are counted from what is reported and then from the status, and never fall.
+func TestEventsOfStreams(t *testing.T) {
+	lt := running("a")
+	o := newOperator(t, lt)
+	if _, ok := o.scrape()["loadtest_stream_events_total{name=a}"]; ok {
+		t.Error("a run without streams has events")
+	}
+	live := report(0, 100)
+	live.Merged.Requests[0].Streams = &measure.Streams{Events: 70}
+	o.live["uid-of-a"] = live
+	check(t, o.scrape(), map[string]float64{"loadtest_stream_events_total{name=a}": 70})
+	last := lt.DeepCopy().Status
+	last.Verdict, last.Phase = v1beta1.VerdictPassed, v1beta1.PhaseFinished
+	last.Steps[0].State, last.Steps[0].Result = v1beta1.StepComplete, result(t, 200)
+	last.Steps[0].Result.Streams = &v1beta1.StreamsResult{Events: 90, FirstEvent: &v1beta1.EventTimes{P50: milliseconds(20), P95: milliseconds(40)}, MeanGap: &v1beta1.EventTimes{P99: milliseconds(3)}}
+	for i := range last.Steps[1:] {
+		last.Steps[1+i].State = v1beta1.StepSkipped
+	}
+	o.Finished(lt.UID, &last)
+	series := o.scrape()
+	check(t, series, map[string]float64{
+		"loadtest_stream_events_total{name=a}":                                90,
+		"loadtest_step_stream_seconds{name=a,percentile=p50,time=FirstEvent}": 0.02, "loadtest_step_stream_seconds{name=a,percentile=p95,time=FirstEvent}": 0.04,
+		"loadtest_step_stream_seconds{name=a,percentile=p99,time=MeanGap}": 0.003,
+	})
+	if _, ok := series["loadtest_step_stream_seconds{name=a,percentile=p99,time=FirstEvent}"]; ok {
+		t.Error("a percentile of too few samples is shown")
+	}
+}

@@ -182,18 +182,12 @@ func (p *page) streams(s *v1beta1.StreamsResult) {
 	if s == nil {
 		return
 	}
-	for _, of := range []struct {
-		time v1beta1.LatencyTime
-		*v1beta1.EventTimes
-	}{
-		{v1beta1.FirstEventTime, s.FirstEvent}, {v1beta1.BetweenEventsTime, s.BetweenEvents}, {v1beta1.LongestGapTime, s.LongestGap}, {v1beta1.MeanGapTime, s.MeanGap},
-	} {
-		if of.EventTimes == nil {
-			continue
+	for _, of := range metric.StreamTimes() {
+		if times := *of.Field(s); times != nil {
+			p.duration(streamTimes, times.P50, string(of.Name), "p50")
+			p.duration(streamTimes, times.P95, string(of.Name), "p95")
+			p.duration(streamTimes, times.P99, string(of.Name), "p99")
 		}
-		p.duration(streamTimes, of.P50, string(of.time), "p50")
-		p.duration(streamTimes, of.P95, string(of.time), "p95")
-		p.duration(streamTimes, of.P99, string(of.time), "p99")
 	}
 }
 

@@ -37,7 +37,8 @@ func ClusterOf(getenv func(string) string) (Cluster, error) {
 		c := Cluster{
 			Operator: append(image("image", registry+"/operator", tag), image("workerImage", registry+"/worker", tag)...),
 			Targets: slices.Concat(image("ratelimiter.image", registry+"/ratelimiter", tag),
-				image("shortener.image", registry+"/shortener", tag), image("eventstore.image", registry+"/eventstore", tag)),
+				image("shortener.image", registry+"/shortener", tag), image("eventstore.image", registry+"/eventstore", tag),
+				image("tokens.image", registry+"/tokens", tag)),
 			Enter: `export PATH=$PWD/bin:$PATH`,
 		}
 		if kind == "kind" {

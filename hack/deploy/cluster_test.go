@@ -23,6 +23,7 @@ func TestClustersAreChosenByTheEnvironment(t *testing.T) {
 			"--set", "ratelimiter.image.repository=example.org/lt/ratelimiter", "--set-string", "ratelimiter.image.tag=1",
 			"--set", "shortener.image.repository=example.org/lt/shortener", "--set-string", "shortener.image.tag=1",
 			"--set", "eventstore.image.repository=example.org/lt/eventstore", "--set-string", "eventstore.image.tag=1",
+			"--set", "tokens.image.repository=example.org/lt/tokens", "--set-string", "tokens.image.tag=1",
 		},
 		Enter: `export PATH=$PWD/bin:$PATH`,
 	}

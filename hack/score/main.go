@@ -59,6 +59,7 @@ var charts = []rendered{
 		"shortener.enabled=true", "shortener.replicas=2", "shortener.nginx.enabled=true", "shortener.connections=pgbouncer",
 		"shortener.cache.enabled=true", "shortener.clicks.mode=kafka", "shortener.seed.rows=1000", "eventstore.enabled=true",
 		"exporters.redis.enabled=true", "exporters.postgres.enabled=true", "ratelimiter.service.grpcPort=9090", "eventstore.service.grpcPort=9090",
+		"tokens.enabled=true", "tokens.replicas=2",
 	}, ignoredOfTargets},
 }
 

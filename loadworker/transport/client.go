@@ -156,7 +156,7 @@ func (r *Response) Free() {
 	}
 }
 
-// MaxHeader bounds the header of a response in bytes, interim responses, the lines
+// MaxHeader bounds the header of a response in bytes, interim responses, extensions
 // of chunks and trailers included: 10,000 connections share the worker's memory.
 const MaxHeader = 1 << 20
 

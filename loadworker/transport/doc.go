@@ -8,6 +8,7 @@
 //	  ├─ nethttp  targets behind a proxy: net/http without its pool
 //	  ├─ oneShot  each of them, with a connection for each request
 //	  └─ routed   several of them, each for one of several targets
+//	event         of all of them: the events of responses that are streams
 //	dial          opens their connections, to addresses that the policy permits
 //	failure       the phase and the cause of a failure, and its outcome class
 //

@@ -36,7 +36,7 @@ const (
 // leaves: the response is whole, and its connection is closed.
 const LingerAfterUntil = time.Second
 
-// Watcher is told of the events of a response while it is read.
+// Watcher is told of the events of a response while it is read. It must not use the connection.
 type Watcher interface {
 	// Came says that so many more events have come whole, by one read. waited is how long the last bytes
 	// of that read had been in this machine; 0: not known.

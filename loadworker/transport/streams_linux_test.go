@@ -3,12 +3,14 @@ package transport_test
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -29,20 +31,20 @@ import (
 // streamSender sends requests over one connection.
 type streamSender interface {
 	send(r *transport.Request, timeout time.Duration) (transport.Response, error)
+	// interrupt has the request that is sent next interrupted after a time.
+	interrupt(after time.Duration)
 }
 
 // world is what senders and servers are in.
 type world struct {
 	network *virtual.Network
-	still   time.Duration // for which the process stands still, when what it waits for next has come
+	still   atomic.Int64 // nanoseconds for which the process stands still, when what it waits for next has come
 }
 
 // stand stands still if the process is to.
 func (w *world) stand() {
-	still := w.still
-	w.still = 0
-	if still > 0 {
-		<-time.After(still)
+	if still := w.still.Swap(0); still > 0 {
+		<-time.After(time.Duration(still))
 	}
 }
 
@@ -125,6 +127,8 @@ func newConnSender(t *testing.T, c transport.Client) streamSender {
 	return s
 }
 
+func (s connSender) interrupt(after time.Duration) { time.AfterFunc(after, s.Interrupt) }
+
 func (s connSender) send(r *transport.Request, timeout time.Duration) (transport.Response, error) {
 	return s.Do(context.Background(), r, time.Now().Add(timeout))
 }
@@ -135,17 +139,45 @@ type result struct {
 	err      error
 }
 
+// loopSender is what senders by loops have in common.
+type loopSender struct {
+	start       time.Time
+	interrupted time.Duration // when the loop is interrupted; 0: it is not
+	ended       *result
+}
+
+func (s *loopSender) interrupt(after time.Duration) { s.interrupted = time.Since(s.start) + after }
+
+// await waits until the request has ended.
+func (s *loopSender) await(l waiter) (transport.Response, error) {
+	for s.ended == nil {
+		until := time.Since(s.start) + time.Hour
+		if s.interrupted > 0 {
+			until = s.interrupted
+		}
+		if l.Wait(until); s.interrupted > 0 && time.Since(s.start) >= s.interrupted {
+			l.Interrupt()
+		}
+	}
+	return s.ended.response, s.ended.err
+}
+
+// waiter is an event loop.
+type waiter interface {
+	Wait(until time.Duration)
+	Interrupt()
+}
+
 type http1LoopSender struct {
+	loopSender
 	*http1.Loop
-	conn  http1.LoopConn
-	start time.Time
-	ended *result
+	conn http1.LoopConn
 }
 
 func http1Loop(t *testing.T, d *dial.Dialer, w *world) streamSender {
 	t.Helper()
 	client := http1.NewClient(d, "")
-	s := &http1LoopSender{start: time.Now()}
+	s := &http1LoopSender{loopSender: loopSender{start: time.Now()}}
 	l, err := client.NewLoop(s.start, func(_ *http1.LoopConn, r transport.Response, err error) { s.ended = &result{r, err} })
 	must.Succeed(t, err)
 	t.Cleanup(l.Close)
@@ -157,24 +189,20 @@ func http1Loop(t *testing.T, d *dial.Dialer, w *world) streamSender {
 func (s *http1LoopSender) send(r *transport.Request, timeout time.Duration) (transport.Response, error) {
 	s.ended = nil
 	s.Send(context.Background(), &s.conn, r, time.Since(s.start)+timeout)
-	for s.ended == nil {
-		s.Wait(time.Since(s.start) + time.Hour)
-	}
-	return s.ended.response, s.ended.err
+	return s.await(s.Loop)
 }
 
 type http2LoopSender struct {
+	loopSender
 	*http2.Loop
 	conn   http2.LoopConn
 	stream http2.LoopStream
-	start  time.Time
-	ended  *result
 }
 
 func http2Loop(t *testing.T, d *dial.Dialer, w *world) streamSender {
 	t.Helper()
 	client := http2.NewClient(d, "", http2.Shared{})
-	s := &http2LoopSender{start: time.Now()}
+	s := &http2LoopSender{loopSender: loopSender{start: time.Now()}}
 	l, err := client.NewLoop(s.start, func(_ *http2.LoopStream, r transport.Response, err error) { s.ended = &result{r, err} })
 	must.Succeed(t, err)
 	t.Cleanup(l.Close)
@@ -186,10 +214,7 @@ func http2Loop(t *testing.T, d *dial.Dialer, w *world) streamSender {
 func (s *http2LoopSender) send(r *transport.Request, timeout time.Duration) (transport.Response, error) {
 	s.ended = nil
 	s.Send(context.Background(), &s.stream, &s.conn, r, time.Since(s.start)+timeout)
-	for s.ended == nil {
-		s.Wait(time.Since(s.start) + time.Hour)
-	}
-	return s.ended.response, s.ended.err
+	return s.await(s.Loop)
 }
 
 // seen is a watcher that notes what it is told, and when.
@@ -375,7 +400,7 @@ func TestStreamsAreReadAsTheyCome(t *testing.T) {
 				if outcome != tt.outcome || r.Streamed != tt.want {
 					t.Errorf("%+v, %v; want %+v, %q", r.Streamed, err, tt.want, tt.outcome)
 				}
-				if sent := join(tt.parts); err == nil && (r.Status != tt.status || !strings.HasPrefix(sent, string(r.Body)) || !r.Streamed.Left && string(r.Body) != sent) {
+				if sent := join(tt.parts); err == nil && (r.Status != tt.status || !strings.HasPrefix(sent, string(r.Body)) || !r.Streamed.Left && string(r.Body) != sent || r.Streamed.Ended && !strings.Contains(string(r.Body), tt.stream.Until)) {
 					t.Errorf("status %d and %q; want %d and %q", r.Status, r.Body, tt.status, sent)
 				}
 				plain(tt.goesOn || way.h2 && (tt.outcome != "timeout" || !way.closes()))
@@ -395,7 +420,7 @@ type stands struct {
 
 func (s *stands) Came(n int, waited time.Duration) {
 	if len(s.list) == 0 {
-		s.world.still = 5 * time.Second
+		s.world.still.Store(int64(5 * time.Second))
 	}
 	if now := time.Now(); now.Equal(s.last) {
 		n += s.came
@@ -449,6 +474,116 @@ func TestAProcessThatStoodStillReadsWhatHasCome(t *testing.T) {
 				}
 				if got, took := strings.Join(w.list, " "), time.Since(w.start); got != tt.seen || took < tt.took || took > tt.took+late || r.Streamed != tt.want || outcome != tt.outcome {
 					t.Errorf("came %q in %v, %+v, %q; want %q in %v, %+v, %q", got, took, r.Streamed, outcome, tt.seen, tt.took, tt.want, tt.outcome)
+				}
+			})
+		})
+	}
+}
+
+// What is under way at the end of a step is interrupted, with what came of it.
+func TestStreamsAreInterrupted(t *testing.T) {
+	parts := []part{{10 * ms, "data: a\n\n"}, {10 * ms, "data: [DONE]\n\n"}}
+	for name, tt := range map[string]struct {
+		after time.Duration
+		want  transport.Streamed
+	}{
+		"before the first event": {5 * ms, transport.Streamed{}},
+		"after an event":         {15 * ms, transport.Streamed{Events: 1}},
+		"after the last event":   {25 * ms, transport.Streamed{Events: 2, Ended: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			overStreams(t, tells(200, holds, parts...), func(t *testing.T, way streamWay, s streamSender, _ *world) {
+				if strings.HasPrefix(way.name, "pool") {
+					t.Skip("its requests are ended by their contexts")
+				}
+				w := &seen{start: time.Now()}
+				s.interrupt(tt.after)
+				r, err := s.send(streamed(transport.Stream{Until: "[DONE]", Stall: stall}, w), time.Minute)
+				if took := time.Since(w.start); !errors.Is(err, failure.ErrInterrupted) || r.Streamed != tt.want || took != tt.after {
+					t.Errorf("%+v, %v after %v; want %+v, interrupted after %v", r.Streamed, err, took, tt.want, tt.after)
+				}
+			})
+		})
+	}
+}
+
+// A server that sends without an end, a byte at a time or much, is ended by the stall or by the deadline.
+func TestStreamsWithoutAnEnd(t *testing.T) {
+	endless := func(text string, every time.Duration) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "data: a\n\ndata: ")
+			for r.Context().Err() == nil {
+				if _, err := io.WriteString(w, text); err != nil || http.NewResponseController(w).Flush() != nil {
+					return
+				}
+				<-time.After(every)
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		text    string
+		stream  transport.Stream
+		events  int64
+		outcome string
+		took    time.Duration
+	}{
+		"bytes that are no event":  {"x", transport.Stream{Stall: stall}, 1, "stalled", stall},
+		"bytes, and no stall":      {"x", transport.Stream{}, 1, "timeout", time.Second},
+		"an event without an end":  {strings.Repeat("x", 1<<16), transport.Stream{Stall: stall}, 1, "stalled", stall},
+		"comments":                 {"\n\n:\n\n", transport.Stream{Stall: stall, Until: "x"}, 2, "stalled", stall},
+		"events, and not the last": {"\n\ndata: ", transport.Stream{Stall: stall, Until: "x"}, 1 + 500, "timeout", time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			overStreams(t, endless(tt.text, 2*ms), func(t *testing.T, _ streamWay, s streamSender, _ *world) {
+				w := &seen{start: time.Now()}
+				r, err := s.send(streamed(tt.stream, w), time.Second)
+				took := time.Since(w.start)
+				inTime := took >= tt.took && took <= tt.took+10*ms // a goroutine reads the rest of a record that had come in part
+				if err == nil || failure.Classify(err).String() != tt.outcome || r.Streamed.Events < tt.events-1 || r.Streamed.Events > tt.events+6 || !inTime {
+					t.Errorf("%d events, %v after %v; want %d, %s after %v", r.Streamed.Events, err, took, tt.events, tt.outcome, tt.took)
+				}
+			})
+		})
+	}
+}
+
+// The messages of a call that streams are its events.
+func TestMessagesOfCallsAreReadAsTheyCome(t *testing.T) {
+	message := func(text string) string { return "\x00\x00\x00\x00" + string(rune(len(text))) + text }
+	parts := []part{{10 * ms, message("a") + message("b")}, {10 * ms, message("cd")[:6]}, {10 * ms, message("cd")[6:]}, {50 * ms, message("")}}
+	for name, tt := range map[string]struct {
+		of      transport.Stream
+		end     string
+		seen    string
+		want    transport.Streamed
+		outcome string
+		took    time.Duration
+	}{
+		"to the end":          {seen: "10ms:2 30ms:1 80ms:1", want: transport.Streamed{Events: 4}, took: 80 * ms},
+		"until one of them":   {of: transport.Stream{Until: "cd"}, end: holds, seen: "10ms:2 30ms:1", want: transport.Streamed{Events: 3, Ended: true, Left: true}, took: 30*ms + time.Second},
+		"with a stall":        {of: transport.Stream{Stall: 30 * ms}, seen: "10ms:2 30ms:1", want: transport.Streamed{Events: 3}, outcome: "stalled", took: 60 * ms},
+		"without a status":    {end: breaks, seen: "10ms:2 30ms:1 80ms:1", want: transport.Streamed{Events: 4}, outcome: "reset", took: 80 * ms},
+		"beyond its deadline": {end: holds, seen: "10ms:2 30ms:1 80ms:1", want: transport.Streamed{Events: 4}, outcome: "timeout", took: 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := tells(200, tt.end, parts...)
+			overStreams(t, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/grpc")
+				body(w, r)
+				w.Header().Set(http.TrailerPrefix+"Grpc-Status", "0")
+			}, func(t *testing.T, way streamWay, s streamSender, _ *world) {
+				if !way.h2 || strings.Contains(way.name, "net/http") || strings.Contains(way.name, "pool") {
+					t.Skip("it sends no calls")
+				}
+				w := &seen{start: time.Now()}
+				tt.of.Events = transport.Messages
+				r, err := s.send(&transport.Request{Method: "POST", Path: []byte("/a.B/C"), Call: true, Replies: transport.Replies{Stream: true}, Stream: &tt.of, Watcher: w}, 10*time.Second)
+				outcome, took := "", time.Since(w.start)
+				if err != nil {
+					outcome = failure.Classify(err).String()
+				}
+				if got := strings.Join(w.list, " "); got != tt.seen || r.Streamed != tt.want || outcome != tt.outcome || took != tt.took || r.Status != 0 {
+					t.Errorf("came %q in %v, %+v, status %d, %v; want %q in %v, %+v, %q", got, took, r.Streamed, r.Status, err, tt.seen, tt.took, tt.want, tt.outcome)
 				}
 			})
 		})

@@ -76,9 +76,9 @@ func (s *Service) Submit(prompt, tokens int) (*Generation, error) {
 	return &Generation{service: s, request: r}, nil
 }
 
-// Next waits for more tokens, and returns how many there are by now; it has been asked for
-// all of them before when it returns the same number again. A client that is slow misses
-// none, and holds up nobody.
+// Next waits for a token that Next has not returned yet, and returns how many there are by
+// now; after the last one, it returns at once. A client that is slow misses none, and holds up
+// nobody. The error is the cause for which ctx ended.
 func (g *Generation) Next(ctx context.Context) (int, error) {
 	if g.seen >= g.request.Tokens {
 		return g.seen, nil

@@ -294,8 +294,8 @@ func (l *loop) write(c *conn) {
 	l.finish(c)
 }
 
-// put writes bytes, and how many it wrote. If that is not all, the connection is blocked or
-// gone.
+// put writes bytes, and returns how many of them it wrote. If it did not write all, the
+// connection is blocked or gone.
 func (l *loop) put(c *conn, rest []byte) (n int, all bool) {
 	if len(rest) == 0 {
 		return 0, true

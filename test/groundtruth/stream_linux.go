@@ -17,8 +17,8 @@ func (l *loop) stream(c *conn) {
 	if s.play == nil {
 		s.begin(l.server.seed)
 	}
-	for n := 0; ; n++ {
-		if due, now := s.due(), Now(); !s.begun && (due > now || n >= stepsAtOnce) {
+	for steps := 0; ; steps++ {
+		if due, now := s.due(), Now(); !s.begun && (due > now || steps >= stepsAtOnce) {
 			l.timers.push(timer{at: max(due, now), conn: c})
 			return
 		}

@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -107,12 +108,29 @@ func (a *Admission) said(e *field.Error, object map[string]any) string {
 		}
 	}
 	body := e.ErrorBody()
-	if name, ok := valueAt(object, e.Field).(string); ok && strings.HasSuffix(e.Field, ".metric") {
-		if meant := metric.Meant(name); meant != "" && string(meant) != name {
-			body += fmt.Sprintf("; did you mean %s?", meant)
-		}
+	if name, ok := valueAt(object, e.Field).(string); ok && isOfThreshold.MatchString(e.Field) {
+		body += meantInThreshold(e.Field, name)
 	}
 	return body
+}
+
+// isOfThreshold is the path of what a threshold measures.
+var isOfThreshold = regexp.MustCompile(`\.thresholds\[\d+\]\.(metric|of|time)$`)
+
+// meantInThreshold says what may be meant by a name in the field of a threshold; "" if nothing is known.
+func meantInThreshold(path, name string) string {
+	of := metric.StreamTimeMeant(name)
+	switch {
+	case of != "" && strings.HasSuffix(path, ".metric"):
+		return fmt.Sprintf("; did you mean a metric such as p95 with time: %s?", of)
+	case of != "" && string(of) != name || of != "" && strings.HasSuffix(path, ".of"):
+		return fmt.Sprintf("; did you mean time: %s?", of)
+	case strings.HasSuffix(path, ".metric"):
+		if meant := metric.Meant(name); meant != "" && string(meant) != name {
+			return fmt.Sprintf("; did you mean %s?", meant)
+		}
+	}
+	return ""
 }
 
 // remedy says what a field is that the schema refuses. The rules say it themselves.

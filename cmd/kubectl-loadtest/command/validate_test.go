@@ -85,6 +85,29 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 			testHead + goodSpec + "  thresholds: [{metric: unsent, max: 1%}, {metric: granted, max: 5}]\n",
 			[]string{"falseDenials or Query; did you mean unsentRate?", "falseDenials or Query; did you mean overLimitGrants?"},
 		},
+		"a time of streams in other places, and by the names of other tools": {
+			testHead + goodSpec + "  thresholds: [{metric: p95, of: FirstEvent, max: 1s}, {metric: p95, time: TTFT, max: 1s}]\n",
+			[]string{
+				`thresholds[0].of: Unsupported value: "FirstEvent": supported values: "All", "Expected"; did you mean time: FirstEvent?`,
+				`"LongestGap", "MeanGap"; did you mean time: FirstEvent?`,
+			},
+		},
+		"a time of streams, and their events, as metrics": {
+			testHead + goodSpec + "  thresholds: [{metric: tpot, max: 50ms}, {metric: tokens_per_second, min: 1}]\n",
+			[]string{"falseDenials or Query; did you mean a metric such as p95 with time: MeanGap?", "falseDenials or Query; did you mean eventsPerSecond?"},
+		},
+		"a stream without its events": {
+			testHead + strings.Replace(goodSpec, "/health}", "/health, stream: {until: end}}", 1),
+			[]string{"spec.requests[0].http.stream.events: Required value (events is what its events are"},
+		},
+		"a stream that is only true": {
+			testHead + strings.Replace(goodSpec, "/health}", "/health, stream: true}", 1),
+			[]string{"spec.requests[0].http.stream: must have fields: events"},
+		},
+		"a threshold on streams that there are not": {
+			testHead + goodSpec + "  thresholds: [{metric: p95, time: FirstEvent, max: 1s}]\n",
+			[]string{"spec.thresholds[0]: time FirstEvent is of streams, and no request that the threshold is about has one; set http.stream of the request, such as {events: SSE}"},
+		},
 		"a list in place of an object": {
 			testHead + goodSpec + "  setup: {fill: [{request: health, name: rows, count: 1}]}\n",
 			[]string{"a.yaml:8: LoadTest hello: spec.setup.fill: must not be a list; it has fields: count, request (fill sends a request many times"},

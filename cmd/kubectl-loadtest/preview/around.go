@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -47,13 +48,16 @@ func threshold(t *v1beta1.Threshold, other string) string {
 	if t.Within != nil {
 		parts = append(parts, "within "+t.Within.Duration.String())
 	}
+	if t.HasGoal() {
+		parts = append(parts, goal(t))
+	}
 	if t.Of == v1beta1.LatencyOfExpected {
 		parts = append(parts, "of expected responses")
 	}
 	if t.Time == v1beta1.ServiceTime {
 		parts = append(parts, "from when they were sent")
 	}
-	if of := timesOfStreams[t.Time]; of != "" {
+	if of := report.TimeOfStreams(t.Time); of != "" {
 		parts = append(parts, "of the "+of)
 	}
 	parts = append(parts, bounds(t, other)...)
@@ -75,10 +79,16 @@ func threshold(t *v1beta1.Threshold, other string) string {
 	return strings.Join(parts, " ")
 }
 
-// timesOfStreams are the words for the times of streams.
-var timesOfStreams = map[v1beta1.LatencyTime]string{
-	v1beta1.FirstEventTime: "time to the first event", v1beta1.BetweenEventsTime: "time between events",
-	v1beta1.LongestGapTime: "longest time between events", v1beta1.MeanGapTime: "mean time between events",
+// goal is what a threshold asks of a stream.
+func goal(t *v1beta1.Threshold) string {
+	var list []string
+	if t.FirstEvent != nil {
+		list = append(list, "the first event within "+t.FirstEvent.Duration.String())
+	}
+	if t.MeanGap != nil {
+		list = append(list, "a mean time between events within "+t.MeanGap.Duration.String())
+	}
+	return "with " + strings.Join(list, " and ")
 }
 
 // eventsOf are the words for the events of a stream.

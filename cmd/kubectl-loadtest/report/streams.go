@@ -3,15 +3,18 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // StreamHeads are the heads of what Streams returns, behind the step's.
 var StreamHeads = []string{
-	"streams", "events", "events/s", "first p50", "first p95", "first p99", "between p50", "between p95", "between p99", "longest gap", "mean gap p95",
+	"streams", "events", "events/s", "first p50", "first p95", "first p99", "between p50", "between p95", "between p99", "longest gap", "mean gap p95", "tokens/s",
 }
 
 // StreamNote says what the times of streams are.
@@ -45,7 +48,46 @@ func ofStreams(name string, s *v1beta1.StreamsResult) []string {
 	for _, t := range []*metav1.Duration{first.P50, first.P95, first.P99, between.P50, between.P95, between.P99, longest.Longest, mean.P95} {
 		row = append(row, Brief(t))
 	}
-	return row
+	tokens := ""
+	if s.Tokens != nil {
+		tokens = s.Tokens.OutputPerSecond
+	}
+	return append(row, tenths(cmp.Or(tokens, unknown)))
+}
+
+// Goals are how many streams kept each goal of the thresholds, as sentences.
+func Goals(s *v1beta1.StreamsResult) (list []string) {
+	if s == nil {
+		return nil
+	}
+	for i := range s.OnTime {
+		g := &s.OnTime[i]
+		var of []string
+		for _, part := range []struct {
+			words string
+			at    *metav1.Duration
+		}{{"the response", g.Within}, {"the first event", g.FirstEvent}, {"a mean gap", g.MeanGap}} {
+			if part.at != nil {
+				of = append(of, part.words+" within "+part.at.Duration.String())
+			}
+		}
+		list = append(list, fmt.Sprintf("%s with %s", text.Plural(g.Requests, "stream"), strings.Join(of, ", ")))
+	}
+	return list
+}
+
+// tokens are how many tokens the streams had, in a sentence; empty: they did not say.
+func tokens(s *v1beta1.StreamsResult) string {
+	if s.Tokens == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d of prompts and %d of answers, in %s", s.Tokens.Input, s.Tokens.Output, text.Plural(s.Tokens.Streams, "stream"))
+}
+
+// TimeOfStreams are the words for a time of streams; empty of any other time.
+func TimeOfStreams(time v1beta1.LatencyTime) string {
+	of, _ := metric.StreamTimeOf(time)
+	return of.Words
 }
 
 // FirstEvent is the 95th percentile of the time to the first event, while it is known; empty: it is not.
@@ -65,4 +107,7 @@ func (p *page) streams(r *v1beta1.StepResult) {
 	p.line("")
 	p.line("Streams")
 	p.table(StreamHeads, rows)
+	if said := tokens(r.Streams); said != "" {
+		p.line("  tokens: %s", said)
+	}
 }

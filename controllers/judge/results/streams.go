@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -16,16 +17,14 @@ func streams(spec *v1beta1.LoadTestSpec, r *measure.Request, window time.Duratio
 	if s == nil {
 		return nil
 	}
-	return &v1beta1.StreamsResult{
-		Events:          s.Events,
-		EventsPerSecond: perSecond(v1beta1.MetricEventsPerSecond, r, 0, window),
-		FirstEvent:      eventTimes(s.Times[measure.FirstEvent]),
-		BetweenEvents:   eventTimes(s.Times[measure.BetweenEvents]),
-		LongestGap:      eventTimes(s.Times[measure.LongestGap]),
-		MeanGap:         eventTimes(s.Times[measure.MeanGap]),
-		Tokens:          tokens(r, window),
-		OnTime:          streamsOnTime(spec, s),
+	result := &v1beta1.StreamsResult{
+		Events: s.Events, EventsPerSecond: perSecond(v1beta1.MetricEventsPerSecond, r, 0, window),
+		Tokens: tokens(r, window), OnTime: streamsOnTime(spec, s),
 	}
+	for _, t := range metric.StreamTimes() {
+		*t.Field(result) = eventTimes(s.Times[t.Measured])
+	}
+	return result
 }
 
 // tokens are nil if no stream said how many it had.

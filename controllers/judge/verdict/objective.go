@@ -19,17 +19,19 @@ func label(t *v1beta1.Threshold) string {
 	if t.Within != nil {
 		text += " within " + t.Within.Duration.String()
 	}
+	with := " with "
 	if t.FirstEvent != nil {
-		text += " with the first event within " + t.FirstEvent.Duration.String()
+		text += with + "the first event within " + t.FirstEvent.Duration.String()
+		with = " and "
 	}
 	if t.MeanGap != nil {
-		text += " with a mean time between events within " + t.MeanGap.Duration.String()
+		text += with + "a mean time between events within " + t.MeanGap.Duration.String()
 	}
 	if t.Time == v1beta1.ServiceTime {
 		text += " service time"
 	}
-	if t.Time.IsOfStreams() {
-		text += " of the " + streamTimes[t.Time].words
+	if of, ok := metric.StreamTimeOf(t.Time); ok {
+		text += " of the " + of.Words
 	}
 	if t.Of == v1beta1.LatencyOfExpected {
 		text += " of expected responses"

@@ -2,36 +2,26 @@ package verdict
 
 import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// streamTimes are the times of streams, with the words for them.
-var streamTimes = map[v1beta1.LatencyTime]struct {
-	of    measure.StreamTime
-	words string
-}{
-	v1beta1.FirstEventTime:    {measure.FirstEvent, "time to the first event"},
-	v1beta1.BetweenEventsTime: {measure.BetweenEvents, "time between events"},
-	v1beta1.LongestGapTime:    {measure.LongestGap, "longest time between events"},
-	v1beta1.MeanGapTime:       {measure.MeanGap, "mean time between events"},
-}
-
 // eventTimes are the times of streams that the threshold is of; ok is false if there are none.
 func (s sample) eventTimes() (h *measure.Histogram, ok bool) {
-	of, ok := streamTimes[s.threshold.Time]
+	t, ok := metric.StreamTimeOf(s.threshold.Time)
 	if !ok || s.request.Streams == nil {
 		return nil, false
 	}
-	return s.request.Streams.Times[of.of], true
+	return s.request.Streams.Times[t.Measured], true
 }
 
 // idealEventTimes are the same as a perfect generator would have measured them.
 func (s sample) idealEventTimes() (h *measure.Histogram, ok bool) {
-	of, ok := streamTimes[s.threshold.Time]
+	t, ok := metric.StreamTimeOf(s.threshold.Time)
 	if !ok || s.request.Streams == nil {
 		return nil, false
 	}
-	return s.request.Streams.Ideally(of.of), true
+	return s.request.Streams.Ideally(t.Measured), true
 }
 
 // unmeasuredStreams counts what a time of streams leaves out.
@@ -45,9 +35,10 @@ func (s sample) idealEventTimes() (h *measure.Histogram, ok bool) {
 //     timeout, and at worst for ever: failing fast is not fast. A mean and a maximum leave it out;
 //   - what was answered with another status than an expected one is left out: it is a failure, and no stream.
 //
-// It is not known which of the requests with an outcome such as badResponse had an event. All together are
-// as many as are without one; as many of them as may be are taken for those that had not ended, which
-// decide nothing.
+// The measurement has how many had a first event, and not which. What was not connected, or was reset before an
+// event, had none; of other outcomes, as many are without one as the numbers leave. As many of these as may be
+// are taken for requests that had not ended, which decide less. A call of gRPC may be answered with another
+// status after events: then fewer are counted as without one than there may be.
 //
 // A time between events is of what came. A stream that had not ended when the step did may yet get a longer
 // one: at worst each would have had one without end.
@@ -57,9 +48,8 @@ func (s sample) unmeasuredStreams() unmeasured {
 	if s.threshold.Time != v1beta1.FirstEventTime {
 		return unmeasured{goingOn: unfinished}
 	}
-	answered := r.Outcomes[measure.RateLimited] + r.Outcomes[measure.ClientError] + r.Outcomes[measure.ServerError] + r.Outcomes[measure.UnexpectedStatus]
-	without := max(0, r.Sent-r.Streams.Times[measure.FirstEvent].Count()-answered)
 	notConnected := r.Outcomes[measure.Refused] + r.Outcomes[measure.Reset] + r.Outcomes[measure.DNS] + r.Outcomes[measure.TLS]
+	without := max(notConnected, r.Sent-r.Streams.Times[measure.FirstEvent].Count()-answeredOtherwise(r))
 	waiting := max(0, min(unfinished, without-notConnected))
 	u := unmeasured{open: min(waiting, s.open()), failed: without - waiting}
 	if s.waited() > 0 {
@@ -74,6 +64,19 @@ func (s sample) unmeasuredStreams() unmeasured {
 		return u
 	}
 	return s.addUnsent(u)
+}
+
+// answeredOtherwise is how many requests were answered with another status than an expected one, and so without
+// an event. A success of HTTP that is not the expected one, such as 206, may have had some.
+func answeredOtherwise(r *measure.Request) int64 {
+	succeeded := -r.Outcomes[measure.Success]
+	for code, n := range r.StatusCodes {
+		if code/100 == 2 {
+			succeeded += n
+		}
+	}
+	others := r.Outcomes[measure.UnexpectedStatus]
+	return r.Outcomes[measure.RateLimited] + r.Outcomes[measure.ClientError] + r.Outcomes[measure.ServerError] + others - max(0, min(succeeded, others))
 }
 
 // excused is how many of the longest times may be so by the generator's doing: timeouts while a worker did

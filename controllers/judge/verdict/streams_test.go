@@ -122,6 +122,16 @@ func TestTimesOfStreams(t *testing.T) {
 			first, sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.ServerError)), passed, "400.127ms",
 			"p95 of the time to the first event is 400.127ms in step burst; at most 500ms is allowed.",
 		},
+		"answered with another success, after an event": {
+			first, sent(80, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.UnexpectedStatus), func(o *outcome) {
+				o.merged.Requests[0].StatusCodes = measure.StatusCodes{200: 80, 206: 10}
+			}, ended(10, measure.Refused)), broken, "30.015487s",
+			"p95 of the time to the first event is 30.015487s in step burst; at most 500ms is allowed. It counts 10 requests that failed before a first event, each as if it had waited for its timeout.",
+		},
+		"refused, where others failed after an event": {
+			first, sent(70, 0, streaming(90, 400*ms, 400*ms), ended(20, measure.ServerError), ended(10, measure.Refused)), broken, "30.015487s",
+			"p95 of the time to the first event is 30.015487s in step burst; at most 500ms is allowed. It counts 10 requests that failed before a first event, each as if it had waited for its timeout.",
+		},
 		"no event until the end": {
 			first, sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.Unfinished)), broken, "30.015487s",
 			"p95 of the time to the first event is 30.015487s in step burst; at most 500ms is allowed. It counts 10 requests without an answer, each with the time that it had waited so far.",

@@ -27,7 +27,8 @@ type Reader struct {
 
 // Begin prepares for the response to a request, which has a deadline.
 func (r *Reader) Begin(q *transport.Request, deadline time.Duration) {
-	*r = Reader{stream: *q.Stream, watcher: q.Watcher, deadline: deadline, limit: deadline}
+	*r = Reader{stream: *q.Stream, watcher: q.Watcher, deadline: deadline, limit: deadline, splitter: splitter{kept: r.splitter.kept}}
+	r.splitter.kept.begin(0)
 }
 
 // Header says that the body begins. chunks says that it is in chunks, whose ends EndChunk tells. Only the
@@ -62,8 +63,7 @@ func (r *Reader) End() {
 }
 
 // Tell ends a read, and tells the watcher how many events came by it. waited is how long its last bytes
-// had been in this machine; 0: not known. timed says that it
-// matters when that was, so that At must be called.
+// had been in this machine; 0: not known. timed says that At must be called: it matters when that was.
 func (r *Reader) Tell(waited time.Duration) (timed bool) {
 	if r.body {
 		r.came += r.splitter.endRead()
@@ -116,6 +116,14 @@ func (r *Reader) Broken(err error) (success bool) {
 	}
 	r.left = true
 	return true
+}
+
+// Data are those of the latest event, if they are kept, until the next Begin.
+func (r *Reader) Data() []byte {
+	if r == nil {
+		return nil
+	}
+	return r.splitter.kept.latest
 }
 
 // Streamed is what came. Of a nil Reader, it is nothing.

@@ -74,7 +74,7 @@ func (s *splitter) partOfField(b []byte) {
 			}
 			s.place = value
 		case value:
-			s.last.add(b)
+			s.add(b)
 			return
 		default:
 			return
@@ -104,7 +104,7 @@ func (s *splitter) expect(b []byte, text string, then place) (rest []byte) {
 // beginData begins a value of data. All those of an event are its lines.
 func (s *splitter) beginData() {
 	if s.begun {
-		s.last.add(lf)
+		s.add(lf)
 	}
 	s.begun = true
 }

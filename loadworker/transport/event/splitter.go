@@ -17,13 +17,14 @@ type splitter struct {
 	// ended says that the last event has come. Nothing after it is one.
 	ended bool
 	last  match
+	kept  kept
+
+	// cr says that the last byte was CR. LF after it belongs to the same end of a line.
+	cr bool
 
 	// Of server-sent events:
 	place place // in a line
 	named uint8 // bytes of that place that have come
-	cr    bool  // the last byte was CR: LF after it belongs to the same end of a line
-
-	// Of lines, cr says that the last byte was CR, which is part of the line unless LF follows.
 
 	// Of messages:
 	prefix [grpc.PrefixSize]byte
@@ -33,8 +34,15 @@ type splitter struct {
 
 // begin prepares for a body.
 func (s *splitter) begin(of *transport.Stream, chunks bool) {
-	*s = splitter{format: of.Events, chunks: chunks, last: match{until: of.Until}}
+	*s = splitter{format: of.Events, chunks: chunks, last: match{until: of.Until}, kept: s.kept}
 	s.last.begin()
+	s.kept.begin(of.Keep)
+}
+
+// add adds to the data of an event.
+func (s *splitter) add(b []byte) {
+	s.last.add(b)
+	s.kept.add(b)
 }
 
 // take takes a piece of the body, and returns how many events are whole by it.
@@ -47,7 +55,7 @@ func (s *splitter) take(b []byte) (events int) {
 		return s.lines(b)
 	case transport.Chunks:
 		s.begun = true
-		s.last.add(b)
+		s.add(b)
 		return 0
 	case transport.Messages:
 		return s.messages(b)
@@ -85,9 +93,11 @@ func (s *splitter) end() (events int) {
 	if s.begun && !s.ended {
 		events = 1
 		s.ended = s.last.is()
+		s.kept.end(s.ended)
 	}
 	s.begun = false
 	s.last.begin()
+	s.kept.drop()
 	return events
 }
 
@@ -113,7 +123,7 @@ func (s *splitter) partOfLine(b []byte) {
 		return
 	}
 	if s.cr {
-		s.last.add(cr)
+		s.add(cr)
 	}
 	for i := 0; !s.begun && i < len(b); i++ {
 		s.begun = b[i] != ' ' && b[i] != '\t' && b[i] != '\r'
@@ -121,7 +131,7 @@ func (s *splitter) partOfLine(b []byte) {
 	if s.cr = b[len(b)-1] == '\r'; s.cr {
 		b = b[:len(b)-1]
 	}
-	s.last.add(b)
+	s.add(b)
 }
 
 var cr, lf = []byte{'\r'}, []byte{'\n'}
@@ -138,7 +148,7 @@ func (s *splitter) messages(b []byte) (events int) {
 			s.left = binary.BigEndian.Uint32(s.prefix[1:])
 		}
 		n := uint32(min(int64(len(b)), int64(s.left)))
-		s.last.add(b[:n])
+		s.add(b[:n])
 		s.left -= n
 		if b = b[n:]; s.left == 0 {
 			s.begun, s.read = true, 0
@@ -177,3 +187,35 @@ func (m *match) add(b []byte) {
 
 // is reports whether the data are all equal.
 func (m *match) is() bool { return m.so >= 0 && m.so == len(m.until) }
+
+// kept are the data of the latest event, up to a limit, and those of the one that comes.
+type kept struct {
+	limit         int
+	latest, comes []byte
+	tooLong       bool // it comes with more than the limit
+}
+
+// begin forgets all, and keeps so many bytes from now on; 0: none. The memory is used again.
+func (k *kept) begin(limit int) { *k = kept{limit: limit, latest: k.latest[:0], comes: k.comes[:0]} }
+
+func (k *kept) add(b []byte) {
+	if k.limit == 0 || k.tooLong {
+		return
+	}
+	if k.tooLong = len(k.comes)+len(b) > k.limit; !k.tooLong {
+		k.comes = append(k.comes, b...)
+	}
+}
+
+// end ends an event, which is kept unless it is the last, or too long: then nothing is.
+func (k *kept) end(isLast bool) {
+	if isLast {
+		return
+	}
+	if k.latest, k.comes = k.comes, k.latest; k.tooLong {
+		k.latest = k.latest[:0]
+	}
+}
+
+// drop forgets what has come of an event.
+func (k *kept) drop() { k.comes, k.tooLong = k.comes[:0], false }

@@ -2,6 +2,7 @@ package event
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -218,6 +219,42 @@ func TestSplittingKeepsNothing(t *testing.T) {
 		s.take([]byte("data: "))
 		if n := testing.AllocsPerRun(10, func() { s.take(piece) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+// The data of the latest event are kept, in whichever pieces they come, unless they are too long; those of
+// the last one are not.
+func TestDataOfTheLatestEventAreKept(t *testing.T) {
+	const limit = 64
+	for _, tt := range splits {
+		all := strings.Split(tt.events, "|")[1:]
+		latest := func(n int) string {
+			if n < 1 || len(all[n-1]) > limit {
+				return ""
+			}
+			return all[n-1]
+		}
+		var s splitter
+		for cut := range len(tt.body) + 1 {
+			s.begin(&transport.Stream{Events: tt.format, Keep: limit}, false)
+			s.take([]byte(tt.body[:cut]))
+			s.take([]byte(tt.body[cut:]))
+			s.endBody()
+			if want := latest(len(all)); string(s.kept.latest) != want {
+				t.Fatalf("%s, cut at %d: %q, want %q", tt.name, cut, s.kept.latest, want)
+			}
+			if len(all) == 0 || all[len(all)-1] == "" {
+				continue
+			}
+			until := all[len(all)-1]
+			s.begin(&transport.Stream{Events: tt.format, Keep: limit, Until: until}, false)
+			s.take([]byte(tt.body[:cut]))
+			s.take([]byte(tt.body[cut:]))
+			s.endBody()
+			if want := latest(slices.Index(all, until)); string(s.kept.latest) != want {
+				t.Fatalf("%s until %q, cut at %d: %q, want %q", tt.name, until, cut, s.kept.latest, want)
+			}
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 		return transport.Response{Reused: reused, Streamed: events.Streamed()}, c.failed(err)
 	}
 	response := c.response.parser.response()
-	response.Reused, response.Streamed = reused, events.Streamed()
+	response.Reused, response.Streamed, response.EventData = reused, events.Streamed(), events.Data()
 	return response, nil
 }
 

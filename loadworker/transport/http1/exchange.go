@@ -79,7 +79,8 @@ func (c *Conn) transferLate(err error) (done bool) {
 const readsAtOnce = 64
 
 // transfer sends the request when it is called first, and then reads what has
-// arrived. It returns false to be called again when the socket is readable.
+// arrived. It returns false to be called again when the socket is readable, and true
+// if the response is over, or if its limit is to be looked at.
 //
 // It sends from within the wait for the response: a read straight after the request
 // would cost a system call and find nothing.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
@@ -51,5 +52,30 @@ func TestAResponseThatIsReadLateSaysWhenItCame(t *testing.T) {
 	s.loop.Wait(0)
 	if came := time.Since(s.start) - s.r.Waited; !s.ended || s.err != nil || !s.r.WaitExact || came < deadline {
 		t.Errorf("ended %v, %v, exact %v, came %v before its deadline; want after it", s.ended, s.err, s.r.WaitExact, deadline-came)
+	}
+}
+
+// waits is a watcher that keeps how long events had waited.
+type waits []time.Duration
+
+func (w *waits) Came(_ int, waited time.Duration) { *w = append(*w, waited) }
+
+// A watcher is told how long events had been in this machine before they were read, of the first connection of a
+// loop always.
+func TestEventsSayHowLongTheyWaited(t *testing.T) {
+	d := newTestClient(t, dial.Config{URL: scripted.Serve(t, quick)})
+	s := newLoopSender(t, d)
+	var w waits
+	r := &transport.Request{Method: "GET", Path: []byte("/"), Stream: &transport.Stream{Events: transport.Chunks}, Watcher: &w}
+	for end := scripted.Far(); len(w) == 0 || w[len(w)-1] == 0; {
+		if time.Now().After(end) {
+			t.Fatal("the kernel does not say when bytes came")
+		}
+		if _, err := s.send(r, scripted.Patience); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if last := w[len(w)-1]; last != s.r.Waited {
+		t.Errorf("told of %v, of a response that waited for %v", last, s.r.Waited)
 	}
 }

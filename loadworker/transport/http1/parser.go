@@ -117,7 +117,7 @@ type parser struct {
 	status    int
 	left      int64 // bytes of the body or chunk that have not arrived
 	size      int64 // bytes of the body that arrived
-	header    int   // bytes of lines that arrived
+	header    int   // bytes of lines that arrived, but for those that chunks need
 	scanned   int   // bytes of the next line that arrived and hold no line end
 	keep      int   // how much of the body is kept
 	body      transport.Body
@@ -170,13 +170,26 @@ func (p *parser) parse(b []byte) (taken int, err error) {
 				return taken, nil
 			}
 			taken += n
-			p.header += n
+			p.header += p.overhead(n)
 			if err := p.next(line); err != nil {
 				return taken, err
 			}
 		}
 	}
 }
+
+// overhead is what a line of so many bytes counts as header. What a chunk needs counts nothing: a stream
+// may have any number of them.
+func (p *parser) overhead(n int) int {
+	if p.state == chunkEnd || p.state == chunkLine && n <= shortChunkLine {
+		return 0
+	}
+	return n
+}
+
+// shortChunkLine is the length of a chunk's size of 8 digits, with its line end: some servers fill it up to
+// that.
+const shortChunkLine = 10
 
 // line returns the next line with its CR, which some lines must have, and its length
 // with the line end; 0: it has not arrived whole.

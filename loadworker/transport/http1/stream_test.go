@@ -172,6 +172,16 @@ func TestAStreamTakesNoMemory(t *testing.T) {
 	}
 }
 
+// A stream may have any number of chunks: they are no header, which has a bound.
+func TestAStreamHasAnyNumberOfChunks(t *testing.T) {
+	const chunks = transport.MaxHeader / 4
+	text := chunkedHeader + strings.Repeat("1\r\n\n\r\n", chunks) + "00000001\r\nx\r\n0\r\n\r\n"
+	_, r, err := readStream(transport.Stream{Events: transport.Chunks}, "GET", text)
+	if err != nil || r.Streamed.Events != chunks+1 || r.Size != chunks+1 {
+		t.Errorf("%+v of %d chunks, %v", r.Streamed, chunks+1, err)
+	}
+}
+
 // FuzzStream: in whatever two pieces a response comes, its events are the same.
 func FuzzStream(f *testing.F) {
 	for _, tt := range streams {

@@ -74,7 +74,7 @@ func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 		return out, c.Interruption(inPhase(failure.Reading, c.err))
 	}
 	out = c.stream.Response()
-	out.Reused, out.Streamed = reused, events.Streamed()
+	out.Reused, out.Streamed, out.EventData = reused, events.Streamed(), events.Data()
 	c.closeUnlessUsable()
 	return out, nil
 }

@@ -47,14 +47,21 @@ func FuzzMux(f *testing.F) {
 		c := newClient(t)
 		var err error
 		cancelled := map[*Stream]bool{}
+		watched := map[*Stream]*counted{}
 		for len(in) > 0 && err == nil {
 			switch random.IntN(4) {
 			case 0:
 				if c.Usable() && c.InFlight() < 10 {
-					c.send(&transport.Request{
+					r := transport.Request{
 						Method: "POST", Path: []byte("/"), Body: make([]byte, random.IntN(100_000)), Keep: 10, Call: random.IntN(2) == 0,
 						Replies: transport.Replies{Stream: random.IntN(2) == 0, Gzip: random.IntN(2) == 0},
-					})
+					}
+					if random.IntN(2) == 0 {
+						c.send(&r)
+						continue
+					}
+					st, w := c.sendStream(r, transport.Stream{Events: transport.EventFormat(random.IntN(4)), Until: []string{"", "a"}[random.IntN(2)]})
+					watched[st] = w
 				}
 			case 1:
 				if n := len(c.streams); n > 0 {
@@ -78,6 +85,11 @@ func FuzzMux(f *testing.F) {
 			c.sent()
 		}
 		c.End(err)
+		for st, w := range watched {
+			if got := st.events.Streamed().Events; int(got) != w.sum() {
+				t.Fatalf("told of %d events of %d", w.sum(), got)
+			}
+		}
 		for _, st := range c.streams {
 			if want := 1; cancelled[st] {
 				if len(c.ends[st]) != 0 {

@@ -59,7 +59,7 @@ func NewProxyClient(target *dial.Dialer, agent, address string) (*Client, error)
 }
 
 // maxHeader bounds the header of a response, which net/http keeps whole, with 32 bytes for
-// each field of HTTP/2. It counts no lines of chunks, as transport.MaxHeader does.
+// each field of HTTP/2. It counts no extensions of chunks, as transport.MaxHeader does.
 const maxHeader = 256 << 10
 
 // maxReceived bounds what has come of a body in HTTP/2 and is not read yet; by default

@@ -45,6 +45,14 @@ func TestWorkingServicesPass(t *testing.T) {
 			run: RateLimiter, pages: bucket(http.StatusTooManyRequests, "50", "0"),
 			want: asked + "GET /api: 429\ncheck URL: the ratelimiter works\n",
 		},
+		"tokens": {
+			run: Tokens, pages: stream(http.StatusOK, "data: {}\n\ndata: {}\n\ndata: {}\n\ndata: [DONE]\n\n"),
+			want: asked + "POST /v1/completions: 200\ncheck URL: the tokens works\n",
+		},
+		"tokens that are full": {
+			run: Tokens, pages: stream(http.StatusTooManyRequests, "{}"),
+			want: asked + "POST /v1/completions: 429\ncheck URL: the tokens works\n",
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -122,6 +130,14 @@ func TestBrokenServicesAreTold(t *testing.T) {
 		"no token is taken": {
 			run: RateLimiter, pages: bucket(http.StatusOK, "50", "50"),
 			want: `check URL: GET /api: X-RateLimit-Remaining is "50", want 0 to 49, since a token was taken`,
+		},
+		"a token is lost": {
+			run: Tokens, pages: stream(http.StatusOK, "data: {}\n\ndata: {}\n\ndata: [DONE]\n\n"),
+			want: `check URL: POST /v1/completions: 2 events in "data: {}\n\ndata: {}\n\ndata: [DONE]\n\n", want 3 and the last, [DONE]`,
+		},
+		"a stream without an end": {
+			run: Tokens, pages: stream(http.StatusOK, "data: {}\n\ndata: {}\n\ndata: {}\n\n"),
+			want: "check URL: POST /v1/completions: 3 events in ",
 		},
 	}
 	for name, tc := range tests {

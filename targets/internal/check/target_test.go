@@ -100,3 +100,18 @@ func bucket(status int, limit, remaining string) map[string]http.HandlerFunc {
 		w.WriteHeader(status)
 	}}
 }
+
+// stream is a server of a language model that answers requests for three tokens.
+func stream(status int, body string) map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{"POST /v1/completions": func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			MaxTokens int `json:"max_tokens"`
+			Stream    bool
+		}
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || asked.MaxTokens != 3 || !asked.Stream {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		text(status, body)(w, r)
+	}}
+}

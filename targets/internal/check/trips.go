@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -26,6 +27,11 @@ func EventStore(ctx context.Context, args []string, getenv func(string) string, 
 // RateLimiter is the subcommand of the rate limiter.
 func RateLimiter(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
 	return run(ctx, "ratelimiter", "takes one token of a client that no other request uses", rateLimiter, args, getenv, out)
+}
+
+// Tokens is the subcommand of the stand-in for a server of a language model.
+func Tokens(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
+	return run(ctx, "tokens", "asks for three tokens, as a stream", streamed, args, getenv, out)
 }
 
 func shortener(ctx context.Context, c caller, _ []byte) error {
@@ -129,6 +135,23 @@ func rateLimiter(ctx context.Context, c caller, about []byte) error {
 	if err != nil || remaining < 0 || remaining >= contract.Capacity {
 		return fmt.Errorf("GET /api: X-RateLimit-Remaining is %q, want 0 to %d, since a token was taken",
 			got.header.Get("X-RateLimit-Remaining"), contract.Capacity-1)
+	}
+	return nil
+}
+
+func streamed(ctx context.Context, c caller, _ []byte) error {
+	const path, asked = "/v1/completions", 3
+	// A refusal is an answer too: others may have all places.
+	got, err := c.call(ctx, call{
+		method: http.MethodPost, path: path, body: map[string]any{"prompt": "check", "max_tokens": asked, "stream": true},
+		want: []int{http.StatusOK, http.StatusTooManyRequests},
+	})
+	if err != nil || got.status == http.StatusTooManyRequests {
+		return err
+	}
+	body := string(got.body)
+	if events := strings.Count(body, "data: {"); events != asked || !strings.HasSuffix(body, "data: [DONE]\n\n") {
+		return fmt.Errorf("POST %s: %d events in %q, want %d and the last, [DONE]", path, events, body[:min(len(body), shown)], asked)
 	}
 	return nil
 }

@@ -56,6 +56,7 @@ func NewHandler(c Config) (*Handler, error) {
 	for _, path := range []string{"/v1/chat/completions", "/v1/completions"} {
 		h.mux.HandleFunc(path, handleOtherMethod)
 	}
+	h.mux.HandleFunc("/health", handleHealth) // as other targets have it, and as other servers of models do:
 	h.mux.HandleFunc("/healthz", handleHealth)
 	h.mux.HandleFunc("/ready", h.handleReady)
 	h.mux.HandleFunc("/version", h.handleVersion)
@@ -96,6 +97,6 @@ func handleOtherMethod(w http.ResponseWriter, r *http.Request) {
 }
 
 func handleNotFound(w http.ResponseWriter, _ *http.Request) {
-	invalid("", "No such page: use /v1/chat/completions, /v1/completions, /healthz, /ready, /version or /metrics.").
+	invalid("", "No such page: use /v1/chat/completions, /v1/completions, /health, /ready, /version or /metrics.").
 		as(http.StatusNotFound, "unknown_url").write(w)
 }

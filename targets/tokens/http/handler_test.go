@@ -53,11 +53,12 @@ func TestPagesTellStateAndConfiguration(t *testing.T) {
 		return fmt.Sprint(status, " ", text)
 	}
 	for path, want := range map[string]string{
+		"/health":  `200 {"status":"healthy"}`,
 		"/healthz": `200 {"status":"healthy"}`,
 		"/ready":   `200 {"status":"ready"}`,
 		"/metrics": "200 metrics",
 		"/version": `200 {"version":"v1.2.3","instanceId":"pod-abc123","slots":1,"queue":1,"context":100,"perPromptTokenMicros":1000,"stepMicros":7000,"perSequenceMicros":3000}`,
-		"/v1/models": `404 {"error":{"message":"No such page: use /v1/chat/completions, /v1/completions, /healthz, /ready, /version or /metrics.",` +
+		"/v1/models": `404 {"error":{"message":"No such page: use /v1/chat/completions, /v1/completions, /health, /ready, /version or /metrics.",` +
 			`"type":"invalid_request_error","param":null,"code":"unknown_url"}}`,
 		"/v1/completions": `405 {"error":{"message":"Only POST is allowed on /v1/completions.","type":"invalid_request_error","param":null,"code":"method_not_supported"}}`,
 	} {

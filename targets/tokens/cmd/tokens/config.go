@@ -33,6 +33,9 @@ Try it:
   curl -N http://localhost:8080/v1/chat/completions -d \
     '{"messages": [{"role": "user", "content": "hello"}], "stream": true}'
 
+tokens check calls a running one as a client would, and says what is wrong: see
+tokens check --help.
+
 Each flag can be given as the environment variable beside it; the flag wins.
 
 `
@@ -54,7 +57,7 @@ func parseConfig(args []string, getenv func(string) string, out io.Writer) (conf
 	set.Int(&p.Slots, "slots", "TOKENS_SLOTS", fmt.Sprint(is.Slots), "`sequences` that are decoded together")
 	set.Int(&p.Queue, "queue", "TOKENS_QUEUE", fmt.Sprint(is.Queue), "`requests` that may wait for a slot")
 	set.Int(&p.Context, "context", "TOKENS_CONTEXT", fmt.Sprint(is.Context), "most `tokens` of a prompt and its answer together")
-	set.Duration(&p.PerPromptToken, "per-prompt-token", "TOKENS_PER_PROMPT_TOKEN", is.PerPromptToken.String(), "`time` of a prompt token")
+	set.Duration(&p.PerPromptToken, "per-prompt-token", "TOKENS_PER_PROMPT", is.PerPromptToken.String(), "`time` of a prompt token")
 	set.Duration(&p.Step, "step", "TOKENS_STEP", is.Step.String(), "`time` of a step")
 	set.Duration(&p.PerSequence, "per-sequence", "TOKENS_PER_SEQUENCE", is.PerSequence.String(), "`time` of each sequence in a step")
 	set.Duration(&c.shutdownDelay, "shutdown-delay", "SHUTDOWN_DELAY", "0s", "`time` to serve on after SIGTERM, until no new clients are sent here")

@@ -24,7 +24,7 @@ func TestFlagsWinOverTheEnvironment(t *testing.T) {
 		"nothing given": {want: config{port: 8080, parameters: tokens.Default()}},
 		"by environment": {
 			env: map[string]string{
-				"PORT": "1783", "TOKENS_SLOTS": "2", "TOKENS_QUEUE": "0", "TOKENS_CONTEXT": "100", "TOKENS_PER_PROMPT_TOKEN": "1us",
+				"PORT": "1783", "TOKENS_SLOTS": "2", "TOKENS_QUEUE": "0", "TOKENS_CONTEXT": "100", "TOKENS_PER_PROMPT": "1us",
 				"TOKENS_STEP": "2ms", "TOKENS_PER_SEQUENCE": "3ms", "SHUTDOWN_DELAY": "4s",
 			},
 			want: config{
@@ -62,7 +62,7 @@ func TestParseConfigRefuses(t *testing.T) {
 
 func TestHelpNamesEverySetting(t *testing.T) {
 	settingstest.Helps(t, parse,
-		"-port", "PORT", "-slots", "TOKENS_SLOTS", "-queue", "TOKENS_QUEUE", "-context", "TOKENS_CONTEXT", "-per-prompt-token", "TOKENS_PER_PROMPT_TOKEN",
+		"-port", "PORT", "-slots", "TOKENS_SLOTS", "-queue", "TOKENS_QUEUE", "-context", "TOKENS_CONTEXT", "-per-prompt-token", "TOKENS_PER_PROMPT",
 		"-step", "TOKENS_STEP", "-per-sequence", "TOKENS_PER_SEQUENCE", "-shutdown-delay", "SHUTDOWN_DELAY", "25 a second")
 	if got := tokens.Default().Capacity(20, 16); math.Abs(got-25) > 1e-9 {
 		t.Errorf("the help says 25 a second, it is %v", got)

@@ -13,6 +13,7 @@ import (
 	prom "github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/check"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/serve"
 	"github.com/loadtest-dev/loadtest-operator/targets/tokens"
 	"github.com/loadtest-dev/loadtest-operator/targets/tokens/http"
@@ -29,8 +30,11 @@ func main() {
 	})
 }
 
-// run serves until ctx ends.
+// run serves until ctx ends, or checks a service that runs.
 func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
+	if len(args) > 0 && args[0] == "check" {
+		return check.Tokens(ctx, args[1:], getenv, out)
+	}
 	c, err := parseConfig(args, getenv, out)
 	if err != nil {
 		return err

@@ -7,9 +7,10 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
-// The whole program answers and counts, and finishes a stream before it ends.
+// The whole program answers, checks itself and counts.
 func TestRun(t *testing.T) {
 	s := servetest.Run(t, func(ctx context.Context, log io.Writer) error {
 		return run(ctx, []string{"--port=0", "--step=1ms", "--per-sequence=0s", "--per-prompt-token=0s"}, servetest.Environment(nil), log)
@@ -18,9 +19,10 @@ func TestRun(t *testing.T) {
 	if events := strings.Count(text, "data: "); status != 200 || events != 6 || !strings.HasSuffix(text, "data: [DONE]") {
 		t.Errorf("answered %d with %d events:\n%s", status, events, text)
 	}
+	must.Succeed(t, run(t.Context(), []string{"check", "--url=" + s.URL}, servetest.Environment(nil), io.Discard))
 	_, page := servetest.Ask(t, "GET", s.URL+"/metrics", "")
 	for series, want := range map[string]int{
-		`tokens_requests_total{outcome="finished"}`: 1, "tokens_prompt_tokens_total": 2, "tokens_generated_tokens_total": 5, "tokens_requests_running": 0,
+		`tokens_requests_total{outcome="finished"}`: 2, "tokens_prompt_tokens_total": 4, "tokens_generated_tokens_total": 8, "tokens_requests_running": 0,
 	} {
 		if got := servetest.Counted(t, page, series); got != want {
 			t.Errorf("%s is %d, want %d", series, got, want)
