@@ -215,10 +215,11 @@ Streams of a core are the seconds for which streams were open, for each second o
 A generator that did not keep up ended long after the server had written the last event: by "ended after s".
 "came" is the share of the events that were written which the generator says it read. k6 reads bodies: it says
 nothing of events, has no time of any, and fails if a body is not whole. The clients in Python are our own: they
-take the time of each event and read its JSON, and keep no statistics. They do no more than vLLM's benchmark and
-inference-perf, which are built on aiohttp, and guidellm, which is built on httpx; of httpx, there is a client for
-every 50 streams, as more cost it too much. "pace" is how fast the server was, as a share of its schedule. The
-memory of a stream is what the generator has more of than with one.`
+take the time of each event, read its JSON of a few bytes, keep no statistics, and run on uvloop. They do less than
+vLLM's benchmark and inference-perf, which are built on aiohttp, and guidellm, which is built on httpx; of httpx,
+there is a client for every 50 streams, as more cost it too much. "pace" is how fast the server was, as a share of
+its schedule: where it is far below 1, the server had no more to give. The memory of a stream is what the generator
+has more of than with one.`
 
 // streamKey is a generator at a number of events per second of each stream.
 type streamKey struct {

@@ -12,10 +12,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
 )
 
-// notMeasured are tools that the clients in Python and k6's bodies stand for.
+// notMeasured are tools that k6's bodies and the clients in Python stand for, and why.
 var notMeasured = []string{
-	"guidellm, vLLM's benchmark and inference-perf themselves: with what they require, such as torch, each takes gigabytes or another Python",
-	"k6 with xk6-sse: its module is not in the Go module proxy",
+	"k6 with its extension for events, xk6-sse: its module is not in the Go module proxy",
+	"guidellm 0.8 and vLLM's benchmark themselves: they require torch, which takes gigabytes",
+	"inference-perf itself: it requires Python 3.12",
 }
 
 // streamer is a generator of streams.
