@@ -1,6 +1,8 @@
 package main
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -176,4 +178,21 @@ func TestLibrariesOfPythonArePinned(t *testing.T) {
 	text, err := os.ReadFile("streams/requirements.txt")
 	must.Succeed(t, err)
 	allPinned(t, string(text), "aiohttp", "httpx", "uvloop")
+}
+
+// A generator that ends before its streams were open is an error, and no cost of nothing.
+func TestAGeneratorThatOpensTooFewStreamsIsAnError(t *testing.T) {
+	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"requests": 9}`)) }))
+	t.Cleanup(control.Close)
+	g := streamer{"true", func(string, streamLoad) (*process.Process, endStreams, error) {
+		p, err := process.Start(process.Command{Path: "true", Core: process.Anywhere})
+		return p, func() (int64, process.Usage, error) {
+			u, err := p.Stop()
+			return 0, u, err
+		}, err
+	}}
+	_, err := (&target{Control: control.URL}).streamTo(t.Context(), g, streamLoad{streams: 10, perSecond: 1, lasting: time.Second})
+	if err == nil || err.Error() != "the generator ended before all streams had come" {
+		t.Errorf("streamTo = %v, want that it ended too soon", err)
+	}
 }
