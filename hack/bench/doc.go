@@ -1,7 +1,7 @@
 // Command bench measures the load worker, beside other load generators, and
 // against a server that knows the truth. Run it by `make bench-worker`,
 // `bench-change`, `bench-accuracy`, `bench-scale`, `bench-targets`, `bench-operator`, `bench-start`,
-// `bench-shop` and `bench-streams`.
+// `bench-shop`, `bench-streams` and `bench-tokens`.
 //
 //	worker    the cost of a request, of a call and of a user: requests per second of one
 //	          core, processor time, memory; ours and the peers in turn, round by round

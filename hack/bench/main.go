@@ -19,7 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 )
 
-const usage = `Usage: bench worker|change|accuracy|scale|targets|replay|operator|start|shop|streams [flags]
+const usage = `Usage: bench worker|change|accuracy|scale|targets|replay|operator|start|shop|streams|tokens [flags]
 
 Flags:
 `
@@ -62,6 +62,7 @@ var benchmarks = map[string]func(context.Context, *bench) (string, error){
 	"start":    benchStart,
 	"shop":     benchShop,
 	"streams":  benchStreams,
+	"tokens":   benchTokens,
 }
 
 func main() {
