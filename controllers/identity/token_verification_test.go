@@ -3,6 +3,7 @@ package identity_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // token asks the API server for a token as the kubelet does; pod may be nil.
@@ -138,7 +140,7 @@ func TestAuthenticate(t *testing.T) {
 func TestAuthenticateFromTheCache(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Client(t)
-	_, _, worker := withWorker(t, c)
+	lt, job, worker := withWorker(t, c)
 	valid := bearer(t, c, worker)
 	want, err := authenticate(t, c, valid)
 	if err != nil {
@@ -149,6 +151,13 @@ func TestAuthenticateFromTheCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader := apiserver.Cached(t, options)
+	// The first list of a cache may be of a moment before the objects were made.
+	for _, object := range []client.Object{lt, job, worker} {
+		key := client.ObjectKeyFromObject(object)
+		await.True(t, fmt.Sprintf("the cache has %T %s", object, key), func() bool {
+			return reader.Get(t.Context(), key, object.DeepCopyObject().(client.Object)) == nil
+		})
+	}
 	got, err := authenticate(t, reader, valid)
 	if err != nil || got.PodUID != want.PodUID || !got.Created.Equal(want.Created) || got.Run != want.Run || got.Worker != want.Worker {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
