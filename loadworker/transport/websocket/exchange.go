@@ -43,7 +43,7 @@ type exchange struct {
 
 	sending sync.WaitGroup
 	stop    chan struct{} // ends what sends by the clock
-	// writing is held by who writes. left says that this side has sent its close, behind which nothing is sent.
+	// writing is held by who writes. left says that nothing more is sent: this side has sent its close, or cannot.
 	writing sync.Mutex
 	left    bool
 }
@@ -137,8 +137,8 @@ func (x *exchange) converse() error {
 	if w.Every > 0 {
 		opened := time.Now()
 		x.sending.Go(func() { x.sendEvery(opened) })
-	} else if err := x.answer(true); err != nil {
-		return err
+	} else {
+		x.answer(true)
 	}
 	for {
 		b, err := x.await()
@@ -158,9 +158,7 @@ func (x *exchange) converse() error {
 		if !x.move() {
 			return failure.ErrInterrupted
 		}
-		if err := x.answer(came); err != nil {
-			return x.ended(err)
-		}
+		x.answer(came)
 		if x.closed && !x.events.Ended() {
 			return nil
 		}
@@ -213,7 +211,7 @@ func (x *exchange) move() bool {
 
 // answer sends what follows from what was read: pongs, the next message if one has come since the last one,
 // and a close if the request is over. It sends all at once.
-func (x *exchange) answer(came bool) error {
+func (x *exchange) answer(came bool) {
 	out := x.answers
 	x.answers = x.answers[:0]
 	w := x.request.WebSocket
@@ -226,29 +224,28 @@ func (x *exchange) answer(came bool) error {
 	if x.closed {
 		code = x.code
 	}
-	return x.write(out, over, code)
+	if len(out) > 0 || over {
+		x.write(out, over, code)
+	}
 }
 
-// write writes frames, and behind them a close, after which nothing is written.
-func (x *exchange) write(out []byte, closes bool, code uint16) error {
-	if len(out) == 0 && !closes {
-		return nil
-	}
+// write writes frames, and behind them a close, after which nothing is written. If it cannot, who reads finds out
+// why: the server may have closed the connection, and the code of its close is still to be read.
+func (x *exchange) write(out []byte, closes bool, code uint16) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	if x.left {
-		return nil
+		return
 	}
 	if x.left = closes; closes {
 		out = appendClose(out, code)
 	}
 	if _, err := x.net.Write(out); err != nil {
-		return &failure.Error{Phase: failure.Writing, Err: err}
+		x.left = true // a frame may be there in part
 	}
-	return nil
 }
 
-// sendEvery sends the messages by the clock. If it cannot, the connection has failed for who reads from it, too.
+// sendEvery sends the messages by the clock.
 func (x *exchange) sendEvery(opened time.Time) {
 	w := x.request.WebSocket
 	timer := time.NewTimer(0)
@@ -262,24 +259,20 @@ func (x *exchange) sendEvery(opened time.Time) {
 		case <-timer.C:
 		}
 		out = appendFrame(out[:0], text, message)
-		if x.write(out, false, 0) != nil {
-			return
-		}
+		x.write(out, false, 0)
 	}
 }
 
 // refuse closes the connection for a rule that the server broke.
 func (x *exchange) refuse(err error) {
 	if v, ok := errors.AsType[*violation](err); ok && x.move() {
-		_ = x.write(nil, true, v.code) // the request has failed already
+		x.write(nil, true, v.code)
 	}
 }
 
 // ended is how the request ends with an error of its connection; nil: it has succeeded.
 func (x *exchange) ended(err error) error {
-	if _, ok := errors.AsType[*failure.Error](err); !ok {
-		err = failed(err)
-	}
+	err = failed(err)
 	switch {
 	case x.of.IsInterrupted():
 		return err
