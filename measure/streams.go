@@ -17,7 +17,8 @@ const (
 	// LongestGap is the longest time between two events, of each stream that ended and had two. The wait
 	// for an event that did not come before the stream was given up is one of them.
 	LongestGap
-	// MeanGap is the mean time between two events, of each stream that ended and had two.
+	// MeanGap is the mean time between two events, of each stream that ended and had two; of one that says
+	// how many tokens it had, between two of those.
 	MeanGap
 
 	// NumStreamTimes is how many there are.

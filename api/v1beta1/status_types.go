@@ -170,6 +170,9 @@ type LoadTestStatus struct {
 	// internal is what the operator notes for itself, to go on from. Nothing is promised
 	// about it: it changes with any release.
 	// +optional
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
 	Internal InternalStatus `json:"internal,omitzero"`
 }
 

@@ -82,8 +82,8 @@ type StreamsResult struct {
 	// longestGap is the longest time between two events, of each stream.
 	// +optional
 	LongestGap *EventTimes `json:"longestGap,omitempty"`
-	// meanGap is the mean time between two events, of each stream: of a language model, the time per
-	// output token.
+	// meanGap is the mean time between two events, of each stream; with http.stream.tokens, the time per output
+	// token.
 	// +optional
 	MeanGap *EventTimes `json:"meanGap,omitempty"`
 }
@@ -127,7 +127,7 @@ type TokensResult struct {
 
 // StreamsOnTime is the number of streams that kept a goal.
 type StreamsOnTime struct {
-	// within, firstEvent and meanGap are those of the threshold.
+	// within is that of the threshold.
 	// +optional
 	Within *metav1.Duration `json:"within,omitempty"`
 	// firstEvent is that of the threshold.

@@ -237,8 +237,8 @@ const (
 	BetweenEventsTime LatencyTime = "BetweenEvents"
 	// LongestGapTime is the longest time between two events, of each stream.
 	LongestGapTime LatencyTime = "LongestGap"
-	// MeanGapTime is the mean time between two events, of each stream: of a language model, the time
-	// per output token.
+	// MeanGapTime is the mean time between two events, of each stream; of one that says how many output
+	// tokens it had, the time per token.
 	MeanGapTime LatencyTime = "MeanGap"
 )
 

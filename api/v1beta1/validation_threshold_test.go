@@ -1,7 +1,7 @@
 package v1beta1_test
 
 // unknownMetric is what is said of a metric that there is not.
-const unknownMetric = "spec.thresholds[0].metric: Invalid value: metric must be a percentile such as p95 or p99.9, or longest, mean, onTimeRate, failureRate, rateLimitedRate, unsentRate, downtime, drift, goodput, throughput, itemsPerSecond, eventsPerSecond, overLimitGrants, falseDenials or Query"
+const unknownMetric = "spec.thresholds[0].metric: Invalid value: metric must be a percentile such as p95 or p99.9, or longest, mean, onTimeRate, failureRate, rateLimitedRate, unsentRate, downtime, drift, goodput, throughput, itemsPerSecond, eventsPerSecond, outputTokensPerSecond, overLimitGrants, falseDenials or Query"
 
 // ofStreams is what is said of a time of streams that some streams are to be left out of, or that is to end a step.
 const ofStreams = "spec.thresholds[0].time: Forbidden: time FirstEvent, BetweenEvents, LongestGap or MeanGap must not be set with of or onBreach Abort: it is of all streams, and judged when a step has ended"
@@ -52,25 +52,28 @@ var thresholdValidations = []validation{
 		want:    []string{"spec.thresholds[0]: Invalid value: max or min of onTimeRate, failureRate, rateLimitedRate, unsentRate or downtime must be a percentage such as 1%"}},
 	{name: "bound of drift", valid: "{thresholds: [{metric: drift, max: '0.5'}]}",
 		invalid: "{thresholds: [{metric: drift, max: 1%}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, outputTokensPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
 	{name: "drift of a request", valid: "{requests: [{name: a, http: {}}], thresholds: [{metric: drift, max: 1}]}",
 		invalid: "{requests: [{name: a, http: {}}], thresholds: [{metric: drift, max: 1, requests: [a]}]}",
 		want:    []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime, drift or Query, which are not known per request"}},
 	{name: "bound of goodput", valid: "{thresholds: [{metric: goodput, min: '0.5'}]}",
 		invalid: "{thresholds: [{metric: goodput, min: 1000/s}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, outputTokensPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
 	{name: "bound of throughput", valid: "{thresholds: [{metric: throughput, max: '1000'}]}",
 		invalid: "{thresholds: [{metric: throughput, max: 1k}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, outputTokensPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
 	{name: "bound of itemsPerSecond", valid: "{requests: [{name: append, http: {}, items: 1000}], thresholds: [{metric: itemsPerSecond, min: '50000', requests: [append]}]}",
 		invalid: "{thresholds: [{metric: itemsPerSecond, min: 1%}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, outputTokensPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
 	{name: "bound of eventsPerSecond", valid: "{requests: [{name: chat, http: {stream: {events: SSE}}}], thresholds: [{metric: eventsPerSecond, min: 1000, requests: [chat]}]}",
 		invalid: "{thresholds: [{metric: eventsPerSecond, min: 1ms}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, outputTokensPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
 	{name: "abort by eventsPerSecond", valid: "{thresholds: [{metric: eventsPerSecond, min: 1, onBreach: StopLadder}]}",
 		invalid: "{thresholds: [{metric: eventsPerSecond, min: 1, onBreach: Abort}]}",
-		want:    []string{"spec.thresholds[0].onBreach: Forbidden: onBreach must not be Abort with overLimitGrants, falseDenials, unsentRate, downtime, drift, eventsPerSecond or Query, which are not known before the end of a step"}},
+		want:    []string{"spec.thresholds[0].onBreach: Forbidden: onBreach must not be Abort with overLimitGrants, falseDenials, unsentRate, downtime, drift, eventsPerSecond, outputTokensPerSecond or Query, which are not known before the end of a step"}},
+	{name: "bound of outputTokensPerSecond", valid: "{requests: [{name: chat, http: {stream: {events: SSE, tokens: {output: .usage.completion_tokens}}}}], thresholds: [{metric: outputTokensPerSecond, min: 1000}]}",
+		invalid: "{thresholds: [{metric: outputTokensPerSecond, min: 1%}]}",
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, outputTokensPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
 	{name: "first events of some requests", valid: "{requests: [{name: chat, http: {stream: {events: SSE}}}], thresholds: [{metric: p95, time: FirstEvent, max: 500ms, requests: [chat]}, {metric: p99, time: ServiceTime, of: Expected, max: 1s}]}",
 		invalid: "{thresholds: [{metric: p95, time: FirstEvent, of: Expected, max: 500ms}]}",
 		want:    []string{ofStreams}},
@@ -78,7 +81,7 @@ var thresholdValidations = []validation{
 		invalid: "{thresholds: [{metric: p95, time: MeanGap, max: 50ms, onBreach: Abort}]}",
 		want:    []string{ofStreams}},
 	{name: "first events against a baseline", valid: "{thresholds: [{metric: mean, time: BetweenEvents, max: 50ms}]}",
-		invalid: "{versus: {target: {url: 'http://b'}}, thresholds: [{metric: p95, time: FirstEvent, maxIncrease: 10%}]}",
+		invalid: "{baseline: {name: before}, thresholds: [{metric: p95, time: FirstEvent, maxIncrease: 10%}]}",
 		want:    []string{"spec.thresholds[0]: Invalid value: maxIncrease and maxDecrease must not be set with onTimeRate, drift, Query, of, time or onBreach Abort"}},
 	{name: "no time of streams", valid: "{thresholds: [{metric: p95, time: LongestGap, max: 1s}]}",
 		invalid: "{thresholds: [{metric: p95, time: TTFT, max: 1s}]}",
@@ -139,7 +142,7 @@ var thresholdValidations = []validation{
 		}},
 	{name: "bound of a rate without quotes", valid: "{thresholds: [{metric: goodput, min: 1000}]}",
 		invalid: "{thresholds: [{metric: goodput, min: -1}]}",
-		want:    []string{`spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, drift or Query must be a number such as 1000, or in quotes such as "0.5"`}},
+		want:    []string{`spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, outputTokensPerSecond, drift or Query must be a number such as 1000, or in quotes such as "0.5"`}},
 	{name: "bound of a count without quotes", valid: "{audits: [{name: a, rateLimit: {capacity: 1, refillPerSecond: 1, clientHeader: A}}], thresholds: [{metric: falseDenials, max: 0}]}",
 		invalid: "{audits: [{name: a, rateLimit: {capacity: 1, refillPerSecond: 1, clientHeader: A}}], thresholds: [{metric: falseDenials, max: 2147483648}]}",
 		want:    []string{"spec.thresholds[0]: Invalid value: max or min of overLimitGrants or falseDenials must be a whole number such as 0"}},

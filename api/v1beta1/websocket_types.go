@@ -5,7 +5,6 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // WebSocket is one connection of WebSocket (RFC 6455), from its opening to its close. It is one request, and
 // the messages that come are its events.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.send) || has(self.until) || has(self.messages)",message="at least one of send, until and messages must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.until) || !has(self.messages)",message="at most one of until and messages must be set"
 type WebSocket struct {
 	// path is as in http.
@@ -14,7 +13,7 @@ type WebSocket struct {
 	// +kubebuilder:validation:Pattern=`^/[^\r\n\x00 ]*$`
 	Path string `json:"path,omitempty"`
 
-	// headers are sent with the request to open it.
+	// headers are sent to open it.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -27,7 +26,7 @@ type WebSocket struct {
 	// +kubebuilder:validation:Pattern="^[-!#$%&'*+.^_`|~0-9A-Za-z]+$"
 	Subprotocol string `json:"subprotocol,omitempty"`
 
-	// send are the messages that are sent, in their order: text, and templates. Example: ['{"subscribe": "a"}'].
+	// send are the messages that are sent: text, and templates. Example: [hello].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -35,15 +34,15 @@ type WebSocket struct {
 	// +kubebuilder:validation:items:MaxLength=65536
 	Send []string `json:"send,omitempty"`
 
-	// every is the time from one message that is sent to the next. Absent: each waits for a message since the
-	// one before. Example: 100ms.
+	// every is the time from one message that is sent to the next. Absent: each waits for a message that
+	// comes after the one before.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('10m')",message="every must be a time from 1ms to 10m, such as 100ms"
 	Every *metav1.Duration `json:"every,omitempty"`
 
-	// until is the last message that comes. Example: '{"done": true}'.
+	// until is the last message that comes.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256

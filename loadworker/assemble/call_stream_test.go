@@ -275,7 +275,7 @@ func bomb() []byte {
 	return framed
 }
 
-// What a stream must not have is a bad response, and a stream that is torn off is a reset.
+// What a stream must not have is a bad response, and a stream that is torn off is broken off.
 func TestStreamsOfAnotherKind(t *testing.T) {
 	begin := func(w http.ResponseWriter, encoding string) {
 		w.Header().Set("Content-Type", "application/grpc")
@@ -312,7 +312,7 @@ func TestStreamsOfAnotherKind(t *testing.T) {
 			_, _ = w.Write(reply)
 			_ = http.NewResponseController(w).Flush() // what follows tells
 			panic(http.ErrAbortHandler)
-		}, true, measure.Reset, "INTERNAL_ERROR"},
+		}, true, measure.BrokenOff, "INTERNAL_ERROR"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

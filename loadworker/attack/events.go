@@ -108,7 +108,7 @@ func (g gaps) record(s *measure.Streams) {
 
 // ended notes the end of a stream whose outcome is known.
 func (e *eventTimes) ended(h *hit, r *transport.Response, res result) {
-	if !h.counts() || e.count == 0 && res.outcome != measure.Timeout {
+	if !h.counts() || res.outcome == measure.Unfinished || e.count == 0 && res.outcome != measure.Timeout {
 		return
 	}
 	waited := e.count > 0 && (res.outcome == measure.Stalled || res.outcome == measure.Timeout)
@@ -124,24 +124,31 @@ func (e *eventTimes) ended(h *hit, r *transport.Response, res result) {
 		if waited || e.count > 1 {
 			s.Record(measure.LongestGap, e.longest, e.idealLongest)
 		}
-		mean, idealMean := e.meanGaps()
-		if e.count > 1 {
+		parts := e.count
+		if res.outcome == measure.Success {
+			if input, output, ok := e.x.source.Tokens(h.request, r); ok {
+				parts = output
+				if res.inWindow {
+					s.Tokened++
+					s.InputTokens += input
+					s.OutputTokens += output
+				}
+			}
+		}
+		mean, idealMean := e.meanGaps(parts)
+		if parts > 1 {
 			s.Record(measure.MeanGap, mean, idealMean)
 		}
 		if res.outcome == measure.Success {
 			e.countKept(s, h, res, mean, idealMean)
-			if input, output, ok := e.x.source.Tokens(h.request, r); ok && res.inWindow {
-				s.Tokened++
-				s.InputTokens += input
-				s.OutputTokens += output
-			}
 		}
 	})
 }
 
-// meanGaps are the mean times between two events; 0: there was one event.
-func (e *eventTimes) meanGaps() (measured, ideal time.Duration) {
-	between := time.Duration(max(1, e.count-1))
+// meanGaps are the mean times between so many parts, which are events, or tokens of which events may have
+// several or none; 0: there was one event.
+func (e *eventTimes) meanGaps(parts int64) (measured, ideal time.Duration) {
+	between := time.Duration(max(1, parts-1))
 	return (e.read - e.firstRead) / between, (e.came - e.firstCame) / between
 }
 

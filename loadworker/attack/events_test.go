@@ -168,8 +168,8 @@ func TestEachEndOfAStreamHasItsOutcome(t *testing.T) {
 func TestGoalsAndTokensAreCounted(t *testing.T) {
 	const ms = time.Millisecond
 	goals := []measure.StreamGoal{
-		{FirstEvent: 210 * ms}, {FirstEvent: 190 * ms}, {MeanGap: 21 * ms}, {MeanGap: 19 * ms}, {Within: 270 * ms}, {Within: 250 * ms},
-		{Within: 270 * ms, FirstEvent: 210 * ms, MeanGap: 21 * ms}, {FirstEvent: 210 * ms, MeanGap: 19 * ms},
+		{FirstEvent: 210 * ms}, {FirstEvent: 190 * ms}, {MeanGap: 61 * ms}, {MeanGap: 59 * ms}, {Within: 270 * ms}, {Within: 250 * ms},
+		{Within: 270 * ms, FirstEvent: 210 * ms, MeanGap: 61 * ms}, {FirstEvent: 210 * ms, MeanGap: 59 * ms},
 	}
 	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		chat := of("chat", transport.Stream{Until: "[DONE]"})
@@ -186,6 +186,9 @@ func TestGoalsAndTokensAreCounted(t *testing.T) {
 		m := drive(t, r, arrivalsStep(4e6, time.Second))
 		want := []int64{2, 0, 2, 0, 2, 0, 2, 0}
 		s := m.Requests[0].Streams
+		// Of two tokens in four events, the time from the first event to the last is that of one.
+		same.As(t, "mean gap", []time.Duration{60 * ms, 60 * ms}, timesOf(s.Times[measure.MeanGap]))
+		same.As(t, "mean gap of what failed", 2, len(timesOf(m.Requests[1].Streams.Times[measure.MeanGap])))
 		same.As(t, "on time", want, s.OnTime)
 		same.As(t, "on time with a perfect generator", want, s.IdealOnTime)
 		same.As(t, "tokens", []int64{2, 14, 4}, []int64{s.Tokened, s.InputTokens, s.OutputTokens})
@@ -207,6 +210,22 @@ func TestUsersWaitForTheEndOfAStream(t *testing.T) {
 		if got := q.Response.Max().Round(time.Millisecond); got != 500*time.Millisecond {
 			t.Errorf("the longest response took %v, want 500ms", got)
 		}
+	})
+}
+
+// A stream that had not ended when its step did may yet get a longer gap.
+func TestStreamsThatAreCutHaveEventsAndNoLongestGap(t *testing.T) {
+	const ms = time.Millisecond
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		o := d.oracle(t, streaming(map[string]script{"s": {100 * ms, "a", 100 * ms, "b", 100 * ms, "c", time.Hour}}))
+		r := d.runner(t, setup{url: o.URL, requests: []source.Request{of("s", transport.Stream{})}})
+		x := r.Start(arrivalsStep(1e6, time.Second), time.Now())
+		<-time.After(900 * ms)
+		x.Cut()
+		q := total(t, finish(t, x))
+		same.As(t, "outcomes", map[string]int64{"unfinished": 1}, outcomes(q))
+		s := q.Streams
+		same.As(t, "counts", []int64{3, 1, 2, 0, 0}, []int64{s.Events, s.Times[measure.FirstEvent].Count(), s.Times[measure.BetweenEvents].Count(), s.Times[measure.LongestGap].Count(), s.Times[measure.MeanGap].Count()})
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -37,15 +38,13 @@ type streamSender interface {
 // world is what senders and servers are in.
 type world struct {
 	network *virtual.Network
-	still   time.Duration // for which the process stands still, when what it waits for next has come
+	still   atomic.Int64 // nanoseconds for which the process stands still, when what it waits for next has come
 }
 
 // stand stands still if the process is to.
 func (w *world) stand() {
-	still := w.still
-	w.still = 0
-	if still > 0 {
-		<-time.After(still)
+	if still := w.still.Swap(0); still > 0 {
+		<-time.After(time.Duration(still))
 	}
 }
 
@@ -401,7 +400,7 @@ func TestStreamsAreReadAsTheyCome(t *testing.T) {
 				if outcome != tt.outcome || r.Streamed != tt.want {
 					t.Errorf("%+v, %v; want %+v, %q", r.Streamed, err, tt.want, tt.outcome)
 				}
-				if sent := join(tt.parts); err == nil && (r.Status != tt.status || !strings.HasPrefix(sent, string(r.Body)) || !r.Streamed.Left && string(r.Body) != sent) {
+				if sent := join(tt.parts); err == nil && (r.Status != tt.status || !strings.HasPrefix(sent, string(r.Body)) || !r.Streamed.Left && string(r.Body) != sent || r.Streamed.Ended && !strings.Contains(string(r.Body), tt.stream.Until)) {
 					t.Errorf("status %d and %q; want %d and %q", r.Status, r.Body, tt.status, sent)
 				}
 				plain(tt.goesOn || way.h2 && (tt.outcome != "timeout" || !way.closes()))
@@ -421,7 +420,7 @@ type stands struct {
 
 func (s *stands) Came(n int, waited time.Duration) {
 	if len(s.list) == 0 {
-		s.world.still = 5 * time.Second
+		s.world.still.Store(int64(5 * time.Second))
 	}
 	if now := time.Now(); now.Equal(s.last) {
 		n += s.came
@@ -542,6 +541,49 @@ func TestStreamsWithoutAnEnd(t *testing.T) {
 				inTime := took >= tt.took && took <= tt.took+10*ms // a goroutine reads the rest of a record that had come in part
 				if err == nil || failure.Classify(err).String() != tt.outcome || r.Streamed.Events < tt.events-1 || r.Streamed.Events > tt.events+6 || !inTime {
 					t.Errorf("%d events, %v after %v; want %d, %s after %v", r.Streamed.Events, err, took, tt.events, tt.outcome, tt.took)
+				}
+			})
+		})
+	}
+}
+
+// The messages of a call that streams are its events.
+func TestMessagesOfCallsAreReadAsTheyCome(t *testing.T) {
+	message := func(text string) string { return "\x00\x00\x00\x00" + string(rune(len(text))) + text }
+	parts := []part{{10 * ms, message("a") + message("b")}, {10 * ms, message("cd")[:6]}, {10 * ms, message("cd")[6:]}, {50 * ms, message("")}}
+	for name, tt := range map[string]struct {
+		of      transport.Stream
+		end     string
+		seen    string
+		want    transport.Streamed
+		outcome string
+		took    time.Duration
+	}{
+		"to the end":          {seen: "10ms:2 30ms:1 80ms:1", want: transport.Streamed{Events: 4}, took: 80 * ms},
+		"until one of them":   {of: transport.Stream{Until: "cd"}, end: holds, seen: "10ms:2 30ms:1", want: transport.Streamed{Events: 3, Ended: true, Left: true}, took: 30*ms + time.Second},
+		"with a stall":        {of: transport.Stream{Stall: 30 * ms}, seen: "10ms:2 30ms:1", want: transport.Streamed{Events: 3}, outcome: "stalled", took: 60 * ms},
+		"without a status":    {end: breaks, seen: "10ms:2 30ms:1 80ms:1", want: transport.Streamed{Events: 4}, outcome: "reset", took: 80 * ms},
+		"beyond its deadline": {end: holds, seen: "10ms:2 30ms:1 80ms:1", want: transport.Streamed{Events: 4}, outcome: "timeout", took: 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := tells(200, tt.end, parts...)
+			overStreams(t, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/grpc")
+				body(w, r)
+				w.Header().Set(http.TrailerPrefix+"Grpc-Status", "0")
+			}, func(t *testing.T, way streamWay, s streamSender, _ *world) {
+				if !way.h2 || strings.Contains(way.name, "net/http") || strings.Contains(way.name, "pool") {
+					t.Skip("it sends no calls")
+				}
+				w := &seen{start: time.Now()}
+				tt.of.Events = transport.Messages
+				r, err := s.send(&transport.Request{Method: "POST", Path: []byte("/a.B/C"), Call: true, Replies: transport.Replies{Stream: true}, Stream: &tt.of, Watcher: w}, 10*time.Second)
+				outcome, took := "", time.Since(w.start)
+				if err != nil {
+					outcome = failure.Classify(err).String()
+				}
+				if got := strings.Join(w.list, " "); got != tt.seen || r.Streamed != tt.want || outcome != tt.outcome || took != tt.took || r.Status != 0 {
+					t.Errorf("came %q in %v, %+v, status %d, %v; want %q in %v, %+v, %q", got, took, r.Streamed, r.Status, err, tt.seen, tt.took, tt.want, tt.outcome)
 				}
 			})
 		})

@@ -31,8 +31,11 @@ const (
 
 // chance is how probable a difference so large is where there is none; nil: it cannot be said.
 // The generator's own delay is no difference of the target: of both ends of either bracket,
-// those count that are most alike.
+// those count that are most alike. Of times of streams, results have one end.
 func (c *Comparison) chance(test, column int, q metric.Quantity) *float64 {
+	if q.Time != "" {
+		return nil
+	}
 	before, after := c.results(0, column, q), c.results(test, column, q)
 	repeated := min(len(before), len(after)) >= statistics.LeastRepetitions
 	if !repeated && (isUnsteady(before) || isUnsteady(after)) {

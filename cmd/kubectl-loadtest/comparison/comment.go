@@ -50,7 +50,7 @@ func (c *Comparison) Comment() string {
 	if omitted > 0 {
 		fmt.Fprintf(&b, "\n%d rows are left out, because a comment has at most %d characters.\n", omitted, maxComment)
 	}
-	fmt.Fprintf(&b, "\n%s\n", strings.Join(notes, " "))
+	fmt.Fprintf(&b, "\n%s\n", strings.Join(c.notes(), " "))
 	if warnings := c.warnings(); len(warnings) > 0 {
 		b.WriteString("\nMind:\n\n")
 		for i, warning := range warnings {
@@ -74,7 +74,7 @@ func appendLines(b *strings.Builder, lines []string) (omitted int) {
 
 // differenceRow is a difference in a table.
 func (c *Comparison) differenceRow(d *Difference) []cell {
-	title := metric.Of(d.quantity.Metric).Title
+	title := d.quantity.Title()
 	if d.Request != "" {
 		title = d.Request + " " + title
 	}

@@ -68,11 +68,27 @@ func TestPages(t *testing.T) {
 		}
 		return lt
 	}
+	streamed := func(name string, first, gap time.Duration) *v1beta1.LoadTest {
+		lt := mixed(name, 40, 20)
+		for i := range lt.Status.Steps {
+			r, times := lt.Status.Steps[i].Result, func(d time.Duration) *v1beta1.EventTimes {
+				return &v1beta1.EventTimes{Samples: 1000, P95: &metav1.Duration{Duration: d + time.Duration(i)*time.Millisecond}}
+			}
+			r.Streams = &v1beta1.StreamsResult{Events: 10_000, EventsPerSecond: "1000.0", FirstEvent: times(first), MeanGap: times(gap)}
+			for j := range r.Requests {
+				if r.Requests[j].Name == "buy" {
+					r.Requests[j].Streams = r.Streams
+				}
+			}
+		}
+		return lt
+	}
 	more := finished("v4", step("100", 1, 0, 100, 35), step("5000", 2, 0, 5000, 900))
 	for name, tests := range map[string][]*v1beta1.LoadTest{
 		"repetitions": {thrice("v3", 40, 100), thrice("v4", 50, 100)},
 		"once":        {finished("v3", step("100", 1, 0, 100, 40)), finished("v3", step("100", 3, 0, 100, 44))},
 		"requests":    {mixed("v3", 40, 20), mixed("v4", 40, 60)},
+		"streams":     {streamed("v3", 400*time.Millisecond, 20*time.Millisecond), streamed("v4", 300*time.Millisecond, 25*time.Millisecond)},
 		"three":       {thrice("v3", 40, 100), more, other},
 	} {
 		t.Run(name, func(t *testing.T) {

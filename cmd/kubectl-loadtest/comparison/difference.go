@@ -30,6 +30,8 @@ type Difference struct {
 	// Request is the name of a request; empty: all of them.
 	Request string `json:"request,omitempty"`
 	Metric  string `json:"metric"`
+	// Time is a time of streams, such as FirstEvent, that the metric is of; empty: the response time.
+	Time string `json:"time,omitempty"`
 	// Test is the test that is compared with the first. First and Value are the figures of
 	// either, as statuses write them.
 	Test  string `json:"test"`
@@ -88,12 +90,29 @@ func (c *Comparison) compared() []Difference {
 
 // quantities are what is compared: each metric of all requests together and, if a test sent several, of each.
 func (c *Comparison) quantities() []metric.Quantity {
+	list := c.ofAll()
+	for _, name := range c.requests() {
+		list = append(list, c.ofRequest(name)...)
+	}
+	return list
+}
+
+// ofAll are the quantities of all requests together.
+func (c *Comparison) ofAll() []metric.Quantity {
 	var list []metric.Quantity
 	for _, m := range c.titled() {
 		list = append(list, metric.Quantity{Metric: m.Name})
 	}
-	for _, name := range c.requests() {
-		list = append(list, ofRequest(name)...)
+	if c.inAny(hasStreams) {
+		list = append(list, ofStreams("")...)
+	}
+	return list
+}
+
+// ofStreams are the times of the streams of a request that are compared; "": of all of them.
+func ofStreams(request string) (list []metric.Quantity) {
+	for _, time := range []v1beta1.LatencyTime{v1beta1.FirstEventTime, v1beta1.MeanGapTime} {
+		list = append(list, metric.Quantity{Metric: "p95", Request: request, Time: time})
 	}
 	return list
 }
@@ -101,20 +120,31 @@ func (c *Comparison) quantities() []metric.Quantity {
 // titled are the metrics of all requests that are compared: those of streams only of tests with streams.
 func (c *Comparison) titled() []metric.Metric {
 	return slices.DeleteFunc(metric.Titled(), func(m metric.Metric) bool {
-		return (&v1beta1.Threshold{Metric: m.Name}).OfStreams() && !slices.ContainsFunc(c.tests, hasStreams)
+		return (&v1beta1.Threshold{Metric: m.Name}).OfStreams() && !c.inAny(func(r *v1beta1.StepResult) bool {
+			return metric.Value(metric.Quantity{Metric: m.Name}, r) != nil
+		})
 	})
 }
 
-func hasStreams(lt *v1beta1.LoadTest) bool {
-	return slices.ContainsFunc(lt.Status.Steps, func(s v1beta1.StepStatus) bool { return s.Result != nil && s.Result.Streams != nil })
+// inAny says whether a step of a test has a result with something.
+func (c *Comparison) inAny(has func(*v1beta1.StepResult) bool) bool {
+	return slices.ContainsFunc(c.tests, func(lt *v1beta1.LoadTest) bool {
+		return slices.ContainsFunc(lt.Status.Steps, func(s v1beta1.StepStatus) bool { return s.Result != nil && has(s.Result) })
+	})
 }
 
+func hasStreams(r *v1beta1.StepResult) bool { return r.Streams != nil }
+
 // ofRequest are the quantities that are known of a request.
-func ofRequest(name string) (list []metric.Quantity) {
+func (c *Comparison) ofRequest(name string) (list []metric.Quantity) {
 	for _, m := range metric.Titled() {
 		if q := (metric.Quantity{Request: name}).Of(m); q.Request != "" {
 			list = append(list, q)
 		}
+	}
+	isStream := func(r v1beta1.RequestResult) bool { return r.Name == name && r.Streams != nil }
+	if c.inAny(func(r *v1beta1.StepResult) bool { return slices.ContainsFunc(r.Requests, isStream) }) {
+		list = append(list, ofStreams(name)...)
 	}
 	return list
 }
@@ -127,7 +157,7 @@ func (c *Comparison) differ(test, column int, q metric.Quantity) (Difference, bo
 	}
 	first, value := statistics.Middle(before), statistics.Middle(after)
 	d := Difference{
-		Step: c.columns[column].Name, Request: q.Request, Metric: string(q.Metric), Test: c.names[test],
+		Step: c.columns[column].Name, Request: q.Request, Metric: string(q.Metric), Time: string(q.Time), Test: c.names[test],
 		First: metric.Text(q.Metric, first), Value: metric.Text(q.Metric, value), Change: report.Signed(found.Factor),
 		Chance: c.chance(test, column, q), place: place{test, column, q}, increase: value.Cmp(first) > 0,
 	}

@@ -21,10 +21,19 @@ const none = "-"
 const (
 	noRange  = "A difference without a range may be noise; a range takes 3 repetitions of both (spec.repetitions)."
 	whatMark = "Better and worse stand only where chance does not explain a difference, of all that are shown together."
-	notAll   = "Without 3 repetitions of both, only large differences of enough requests are marked, such as times that differ more than fourfold; p95 takes 400 requests and p99 2,000. Steps whose outstanding requests grew have no mark."
+	// noEnds is why times of streams are not tested.
+	noEnds = "Times of streams have no mark: results do not have them without the generator's own delay."
+	notAll = "Without 3 repetitions of both, only large differences of enough requests are marked, such as times that differ more than fourfold; p95 takes 400 requests and p99 2,000. Steps whose outstanding requests grew have no mark."
 )
 
-var notes = []string{whatMark, noRange, notAll}
+// notes are what a reader of the marks must know.
+func (c *Comparison) notes() []string {
+	notes := []string{whatMark, noRange, notAll}
+	if c.inAny(hasStreams) {
+		notes = append(notes, noEnds)
+	}
+	return notes
+}
 
 // Text is the page for a terminal.
 func (c *Comparison) Text() string {
@@ -45,7 +54,7 @@ func (c *Comparison) HTML() ([]byte, error) {
 func (c *Comparison) Parts() ([]html.Part, error) { return html.ComparedParts(c.forHTML()) }
 
 func (c *Comparison) forHTML() html.Compared {
-	page := html.Compared{Tests: c.tests, Names: c.names, Note: strings.Join(notes, " "), Warnings: c.warnings()}
+	page := html.Compared{Tests: c.tests, Names: c.names, Note: strings.Join(c.notes(), " "), Warnings: c.warnings()}
 	page.Table, page.Tones = divided(c.rows())
 	page.Requests, page.RequestTones = divided(c.requestRows())
 	return page
@@ -80,7 +89,7 @@ func (c *Comparison) page(table func([][]cell) string, title, bullet string) str
 	if requests := c.requestRows(); requests != nil {
 		b.WriteString("\n" + strings.Replace(cmp.Or(title, "By request\n\n"), "Comparison", "By request", 1) + table(requests))
 	}
-	b.WriteString("\n" + strings.Join(notes, "\n") + "\n")
+	b.WriteString("\n" + strings.Join(c.notes(), "\n") + "\n")
 	if warnings := c.warnings(); len(warnings) > 0 {
 		b.WriteString("\nMind:\n")
 		if bullet == "- " {
@@ -106,8 +115,8 @@ type cell struct {
 // and then one for each difference to the first.
 func (c *Comparison) rows() [][]cell {
 	rows := [][]cell{c.head("Metric")}
-	for _, m := range c.titled() {
-		rows = append(rows, c.rowsOf(metric.Quantity{Metric: m.Name}, m.Title)...)
+	for _, q := range c.ofAll() {
+		rows = append(rows, c.rowsOf(q, q.Title())...)
 	}
 	return rows
 }
@@ -117,8 +126,8 @@ func (c *Comparison) rows() [][]cell {
 func (c *Comparison) requestRows() [][]cell {
 	rows := [][]cell{c.head("Request and metric")}
 	for _, name := range c.requests() {
-		for _, q := range ofRequest(name) {
-			rows = append(rows, c.rowsOf(q, name+" "+metric.Of(q.Metric).Title)...)
+		for _, q := range c.ofRequest(name) {
+			rows = append(rows, c.rowsOf(q, name+" "+q.Title())...)
 		}
 	}
 	if len(rows) == 1 {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -49,11 +49,8 @@ func threshold(t *v1beta1.Threshold, other string) string {
 	if t.Within != nil {
 		parts = append(parts, "within "+t.Within.Duration.String())
 	}
-	if t.FirstEvent != nil {
-		parts = append(parts, "with the first event within "+t.FirstEvent.Duration.String())
-	}
-	if t.MeanGap != nil {
-		parts = append(parts, "with a mean time between events within "+t.MeanGap.Duration.String())
+	if t.HasGoal() {
+		parts = append(parts, goal(t))
 	}
 	if t.Of == v1beta1.LatencyOfExpected {
 		parts = append(parts, "of expected responses")
@@ -61,8 +58,8 @@ func threshold(t *v1beta1.Threshold, other string) string {
 	if t.Time == v1beta1.ServiceTime {
 		parts = append(parts, "from when they were sent")
 	}
-	if of, ok := metric.StreamTimeOf(t.Time); ok {
-		parts = append(parts, "of the "+of.Words)
+	if of := report.TimeOfStreams(t.Time); of != "" {
+		parts = append(parts, "of the "+of)
 	}
 	parts = append(parts, bounds(t, other)...)
 	if names := slices.Concat(t.Requests, t.Types, t.Journeys); len(names) > 0 {
@@ -81,6 +78,18 @@ func threshold(t *v1beta1.Threshold, other string) string {
 		parts = append(parts, "else the run is aborted")
 	}
 	return strings.Join(parts, " ")
+}
+
+// goal is what a threshold asks of a stream.
+func goal(t *v1beta1.Threshold) string {
+	var list []string
+	if t.FirstEvent != nil {
+		list = append(list, "the first event within "+t.FirstEvent.Duration.String())
+	}
+	if t.MeanGap != nil {
+		list = append(list, "a mean time between events within "+t.MeanGap.Duration.String())
+	}
+	return "with " + strings.Join(list, " and ")
 }
 
 // eventsOf are the words for the events of a stream.

@@ -140,23 +140,28 @@ func figures(lt *v1beta1.LoadTest) []string {
 	if s.P95 != "" {
 		list = append(list, "p95 "+s.P95)
 	}
-	if step := Current(lt); step != nil && step.Result != nil && step.Side != v1beta1.SideControl {
-		if first := report.FirstEvent(step.Result); first != "" {
-			list = append(list, "first event p95 "+first)
-		}
+	now := measuredNow(lt)
+	if first := report.FirstEvent(now); first != "" {
+		list = append(list, "first event p95 "+first)
 	}
 	if s.Errors != "" {
 		list = append(list, "errors "+s.Errors)
 	}
-	if step := Current(lt); step != nil && step.Result != nil && step.Side != v1beta1.SideControl {
-		if failing := report.Failing(step.Result.Requests); failing != "" {
-			list = append(list, "failing "+failing)
-		}
+	if failing := report.Failing(now.Requests); failing != "" {
+		list = append(list, "failing "+failing)
 	}
 	if s.Workers != "" && !Finished(lt) {
 		list = append(list, "workers "+s.Workers)
 	}
 	return list
+}
+
+// measuredNow is the result of the current step of the candidate so far; an empty one if there is none.
+func measuredNow(lt *v1beta1.LoadTest) *v1beta1.StepResult {
+	if step := Current(lt); step != nil && step.Result != nil && step.Side != v1beta1.SideControl {
+		return step.Result
+	}
+	return &v1beta1.StepResult{}
 }
 
 // barWidth is that of a whole bar.

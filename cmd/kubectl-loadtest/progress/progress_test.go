@@ -62,6 +62,14 @@ var tests = map[string]struct {
 		line:  "limiter/burst-then-steady  Running  readers: Passed  buyers: Running  late: waits  noise: ended  more: not created  workers 3/4",
 		block: []string{"limiter/burst-then-steady  Running  readers: Passed  buyers: Running  late: waits  noise: ended  more: not created", "  workers 3/4"},
 	},
+	"streams": {
+		status: `{phase: Running, currentStep: 0, summary: {step: 1/2, goodput: 10/s, p95: 2.1s, errors: 0%, workers: 1/1}, steps: [{name: steady, ` + rate + `, state: Running, startTime: "2026-11-20T10:15:10.000000Z",
+			result: {streams: {events: 9, firstEvent: {samples: 30, p50: 198ms, p95: 413ms}}}}, ` + next + `]}`,
+		line: "limiter/burst-then-steady  Running  step 1/2  steady: 5/s  goodput 10/s  p95 2.1s  first event p95 413ms  errors 0%  workers 1/1",
+		block: []string{
+			"limiter/burst-then-steady  Running  step 1/2  steady: 5/s", "  ━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  10s/1m40s  goodput 10/s  p95 2.1s  first event p95 413ms  errors 0%  workers 1/1",
+		},
+	},
 	"suspended": {
 		status: `{phase: Suspended}`,
 		line:   "limiter/burst-then-steady  Suspended  held by spec.suspend",

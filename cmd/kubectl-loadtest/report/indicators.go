@@ -29,6 +29,7 @@ var shown = []indicator{
 	{"Timeouts", 1, failing(func(c *v1beta1.Counts) int64 { return c.Outcomes.Timeout }), "timed out"},
 	{"ServerErrors", 1, failing(func(c *v1beta1.Counts) int64 { return c.Outcomes.ServerError }), "were answered by a server error"},
 	{"Connections", 1, failing(unconnected), "had no connection: refused, reset, host not resolved, or TLS"},
+	{"Streams", 1, failing(cut), "were streams that broke off, stalled or ended early"},
 	{"Unfinished", 0, failing(func(c *v1beta1.Counts) int64 { return c.Outcomes.Unfinished }), "were still in flight at the end, and have no response time"},
 	{"Undecided", 0, func(r *v1beta1.StepResult) (int64, int64) { return r.Undecided, r.Sent - r.InFlight }, "had waited for less than their timeout at the end: it is not known whether they failed"},
 	{"Excused", 0, func(r *v1beta1.StepResult) (int64, int64) { return r.Excused, r.Sent - r.InFlight }, "timed out while their worker did not run: they may have been answered in time"},
@@ -41,6 +42,12 @@ func failing(part func(*v1beta1.Counts) int64) func(*v1beta1.StepResult) (int64,
 func unconnected(c *v1beta1.Counts) int64 {
 	o := &c.Outcomes
 	return o.Refused + o.Reset + o.DNS + o.TLS
+}
+
+// cut is how many streams did not come to their end.
+func cut(c *v1beta1.Counts) int64 {
+	o := &c.Outcomes
+	return o.BrokenOff + o.Stalled + o.EndedEarly
 }
 
 // indicators are what the figures of the steps show, one line for each kind.

@@ -253,12 +253,7 @@ func (p *page) result(r *v1beta1.StepResult) {
 	if text := Downtime(r); text != "" {
 		p.row("Downtime", "%s of the window", text)
 	}
-	for _, on := range r.OnTime {
-		p.row("On time", "%d%s of due, within %v", on.Requests, share(on.Requests, r.Due-refusedWell(&r.Counts)), on.Within.Duration)
-	}
-	for _, goal := range Goals(r.Streams) {
-		p.row("On time", "%s", goal)
-	}
+	p.onTime(r)
 	if r.Throughput != "" {
 		p.row("Throughput", "%s req/s    goodput %s req/s%s", tenths(r.Throughput), tenths(r.Goodput), items(r))
 	}
@@ -302,6 +297,16 @@ func (p *page) result(r *v1beta1.StepResult) {
 	if r.ExpectedResponseTime != nil {
 		p.line("")
 		p.latency("Of expected", r.ExpectedResponseTime, r.ExpectedServiceTime, r.ExpectedWithoutGenerator)
+	}
+}
+
+// onTime is how many requests, and how many streams, kept the goals of thresholds.
+func (p *page) onTime(r *v1beta1.StepResult) {
+	for _, on := range r.OnTime {
+		p.row("On time", "%d%s of due, within %v", on.Requests, share(on.Requests, r.Due-refusedWell(&r.Counts)), on.Within.Duration)
+	}
+	for _, goal := range Goals(r.Streams) {
+		p.row("On time", "%s", goal)
 	}
 }
 

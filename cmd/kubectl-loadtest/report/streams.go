@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -81,6 +82,12 @@ func tokens(s *v1beta1.StreamsResult) string {
 		return ""
 	}
 	return fmt.Sprintf("%d of prompts and %d of answers, in %s", s.Tokens.Input, s.Tokens.Output, text.Plural(s.Tokens.Streams, "stream"))
+}
+
+// TimeOfStreams are the words for a time of streams; empty of any other time.
+func TimeOfStreams(time v1beta1.LatencyTime) string {
+	of, _ := metric.StreamTimeOf(time)
+	return of.Words
 }
 
 // FirstEvent is the 95th percentile of the time to the first event, while it is known; empty: it is not.

@@ -89,9 +89,9 @@ func TestGroupsOfMetrics(t *testing.T) {
 		got  []Metric
 		want []v1beta1.Metric
 	}{
-		"lower is not better":  {higher, []v1beta1.Metric{"onTimeRate", "goodput", "throughput", "itemsPerSecond", "eventsPerSecond", "Query"}},
+		"lower is not better":  {higher, []v1beta1.Metric{"onTimeRate", "goodput", "throughput", "itemsPerSecond", "eventsPerSecond", "outputTokensPerSecond", "Query"}},
 		"a maximum by default": {Default(), []v1beta1.Metric{"failureRate", "unsentRate", "downtime"}},
-		"in a table":           {Titled(), []v1beta1.Metric{"p50", "p95", "p99", "failureRate", "unsentRate", "goodput", "eventsPerSecond"}},
+		"in a table":           {Titled(), []v1beta1.Metric{"p50", "p95", "p99", "failureRate", "unsentRate", "goodput", "eventsPerSecond", "outputTokensPerSecond"}},
 		"a quantile":           {Quantiles(), []v1beta1.Metric{"p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99"}},
 	} {
 		if diff := cmp.Diff(tc.want, namesOf(tc.got)); diff != "" {

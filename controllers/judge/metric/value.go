@@ -11,6 +11,17 @@ type Quantity struct {
 	Metric v1beta1.Metric
 	// Type is the type of request, Request the name of a request; "" of both: all.
 	Type, Request string
+	// Time is a time of streams that the metric is of; "": the response time.
+	Time v1beta1.LatencyTime
+}
+
+// Title heads the lines of the quantity in a table of differences, whichever its requests are.
+func (q Quantity) Title() string {
+	title := Of(q.Metric).Title
+	if t, ok := StreamTimeOf(q.Time); ok {
+		return t.Title + " " + title
+	}
+	return title
 }
 
 // Of is the quantity of another metric of the same requests, as far as it is known of these.
@@ -44,6 +55,8 @@ func (q Quantity) part(result *v1beta1.StepResult) *v1beta1.PartResult {
 func Value(q Quantity, result *v1beta1.StepResult) *big.Rat {
 	m := Of(q.Metric)
 	switch {
+	case q.Time.IsOfStreams():
+		return eventTime(q, result)
 	case m.inResult == nil:
 		return nil
 	case q.isOfAll():
@@ -56,6 +69,25 @@ func Value(q Quantity, result *v1beta1.StepResult) *big.Rat {
 		return nil
 	}
 	return m.byPart(&part.Counts, part.ResponseTime)
+}
+
+// eventTime is a percentile of a time of streams: p50, p95 or p99.
+func eventTime(q Quantity, result *v1beta1.StepResult) *big.Rat {
+	streams := result.Streams
+	if !q.isOfAll() {
+		part := q.part(result)
+		if part == nil {
+			return nil
+		}
+		streams = part.Streams
+	}
+	t, ok := StreamTimeOf(q.Time)
+	if !ok || streams == nil || *t.Field(streams) == nil {
+		return nil
+	}
+	times := *t.Field(streams)
+	of := v1beta1.Latency{P50: times.P50, P95: times.P95, P99: times.P99}
+	return Of(q.Metric).byPart(nil, &of)
 }
 
 // Figures are the values of all metrics in the result of a step, and those of a part of the

@@ -66,7 +66,6 @@ func StepResult(lt *v1beta1.LoadTest, step *v1beta1.StepStatus, merged *measure.
 		Requests:       requests,
 		Journeys:       journeys,
 		Sessions:       sessions(&step.Load, merged),
-		Streams:        streams(spec, &total, merged.Window),
 		OnTime:         onTime(spec, &total),
 		Transport:      text.Truncate(merged.Transport, maxTransport),
 		Generator:      generator(newFleet(lt.Status.Workers.Desired, step), step, merged, &total),
@@ -75,7 +74,7 @@ func StepResult(lt *v1beta1.LoadTest, step *v1beta1.StepStatus, merged *measure.
 	result.Outstanding, result.Replay = outstanding(&step.Load, merged), replay(&step.Load, merged)
 	result.UnsentWithoutRoom, result.UnsentByGenerator = merged.UnsentWithoutRoom, merged.UnsentByGenerator
 	result.Displaced, result.Undecided, result.Excused = total.Displaced, total.Undecided, total.Excused
-	result.Redirects = total.Redirects
+	result.Redirects, result.Streams = total.Redirects, streams(spec, &total, merged.Window)
 	if d, ok := DowntimeOf(&step.Load, merged); ok {
 		result.Downtime = d.percent()
 	}

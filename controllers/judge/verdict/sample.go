@@ -153,21 +153,26 @@ func (s sample) observe() observation {
 	case metric.Audited:
 		return s.audit(from)
 	case metric.Own:
-		switch from {
-		case metric.OnTime:
-			if s.threshold.HasGoal() {
-				return s.goalRate()
-			}
-			return s.onTimeRate()
-		case metric.Downtime:
-			return s.downtime()
-		case metric.Drift:
-			return s.drift()
-		case metric.Queried:
-			return s.queried()
-		}
+		return s.own(from)
 	}
 	return unknown("%s cannot be judged: this operator does not know the metric.", s.place())
+}
+
+// own is the value of a metric that is counted in a way of its own.
+func (s sample) own(from metric.Own) observation {
+	switch from {
+	case metric.OnTime:
+		if s.threshold.HasGoal() {
+			return s.goalRate()
+		}
+		return s.onTimeRate()
+	case metric.Downtime:
+		return s.downtime()
+	case metric.Drift:
+		return s.drift()
+	default:
+		return s.queried()
+	}
 }
 
 // share is the share of n of the requests that were sent, with a perfect generator of ideally

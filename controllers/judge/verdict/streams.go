@@ -1,8 +1,6 @@
 package verdict
 
 import (
-	"net/http"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -73,7 +71,7 @@ func (s sample) unmeasuredStreams() unmeasured {
 func answeredOtherwise(r *measure.Request) int64 {
 	succeeded := -r.Outcomes[measure.Success]
 	for code, n := range r.StatusCodes {
-		if code >= http.StatusOK && code < http.StatusMultipleChoices {
+		if code/100 == 2 {
 			succeeded += n
 		}
 	}

@@ -19,10 +19,10 @@ const maxObject = 1_200 << 10
 // bytes of JSON, with counts of ten digits and times of an hour to the microsecond. The names
 // and the plan of each step, whose length is known, are added.
 const (
-	sizeLoad       = 6_250 // a step that sends load: 4.6 KB with its message, the sentence of 1 KB about an unfit generator, and 0.5 KB of resultRefs
-	sizeType       = 1_050 // the counts and the response times of a type of request in a step
+	sizeLoad       = 6_180 // a step that sends load: 4.6 KB with its message, the sentence of 1 KB about an unfit generator, and 0.5 KB of resultRefs
+	sizeType       = 980   // the counts and the response times of a type of request in a step
 	sizeIdeal      = 320   // the same without the generator's own delay, of a type that a threshold names
-	sizeStreams    = 890   // the events of streams, in a step or of a type of request in it
+	sizeStreams    = 960   // the events and the three outcomes of streams, in a step or of a type of request in it
 	sizeStreamGoal = 150   // how many streams kept a goal of a threshold
 	sizeOnTime     = 105   // how many requests were on time, in a step or of a type of request in it
 	sizeJourney    = 480   // what became of a journey in a step, but for where it failed

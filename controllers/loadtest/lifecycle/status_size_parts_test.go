@@ -95,7 +95,7 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 			func(lt *v1beta1.LoadTest) {
 				lt.Spec.Requests[0].HTTP.Stream = &v1beta1.Stream{Events: v1beta1.StreamSSE}
 			},
-			4*2*jsonSize(t, map[string]any{"streams": streamsAtTheirLargest(long)}) + jsonSize(t, v1beta1.HTTPRequest{Stream: &v1beta1.Stream{Events: v1beta1.StreamSSE}}),
+			4*2*(jsonSize(t, map[string]any{"streams": streamsAtTheirLargest(long)})+jsonSize(t, v1beta1.Outcomes{BrokenOff: manyItems, Stalled: manyItems, EndedEarly: manyItems})) + jsonSize(t, v1beta1.HTTPRequest{Stream: &v1beta1.Stream{Events: v1beta1.StreamSSE}}),
 		},
 		"journeys, and the sessions that carry them out": {
 			4, 1, nil,
@@ -229,5 +229,5 @@ func TestBaselineThatFitsExactly(t *testing.T) {
 
 func streamsAtTheirLargest(long metav1.Duration) v1beta1.StreamsResult {
 	times := &v1beta1.EventTimes{Samples: manyItems, Mean: &long, P50: &long, P95: &long, P99: &long, Longest: &long}
-	return v1beta1.StreamsResult{Events: manyItems, EventsPerSecond: "1234567890.1", FirstEvent: times, BetweenEvents: times, LongestGap: times, MeanGap: times}
+	return v1beta1.StreamsResult{Events: manyItems, EventsPerSecond: "1234567890.1", Tokens: &v1beta1.TokensResult{Streams: manyItems, Input: manyItems, Output: manyItems, OutputPerSecond: "1234567890.1"}, FirstEvent: times, BetweenEvents: times, LongestGap: times, MeanGap: times}
 }

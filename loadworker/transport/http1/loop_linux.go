@@ -120,8 +120,9 @@ func (c *LoopConn) Receive(in []byte, waited time.Duration, closing bool) (more 
 	}
 	c.reads++
 	err := c.response.feed(in)
-	if s := c.response.parser.events; s != nil && c.response.tell(waited) && s.At(c.loop.Elapsed()) {
-		c.await(s.Limit())
+	if s := c.response.parser.events; s != nil && c.response.tell(waited) {
+		s.At(c.loop.Elapsed())
+		c.loop.Move(&c.deadline, s.Limit())
 	}
 	if err != nil {
 		c.fail(failure.Reading, err)
@@ -140,12 +141,6 @@ func (c *LoopConn) Receive(in []byte, waited time.Duration, closing bool) (more 
 	return false
 }
 
-// await has the request given up at another instant.
-func (c *LoopConn) await(at time.Duration) {
-	c.loop.Answered(&c.deadline)
-	c.conn.Await(&c.deadline, c, at)
-}
-
 // Failed ends the request that is under way.
 func (c *LoopConn) Failed(err *failure.Error) {
 	if c.inFlight {
@@ -153,13 +148,9 @@ func (c *LoopConn) Failed(err *failure.Error) {
 	}
 }
 
-// GiveUp ends the request that is under way, unless it is a stream whose last event moved its limit.
+// GiveUp ends the request that is under way.
 func (c *LoopConn) GiveUp(err error) {
 	if s := c.response.parser.events; s != nil && errors.Is(err, os.ErrDeadlineExceeded) {
-		if s.Limit() > c.deadline.At() {
-			c.await(s.Limit())
-			return
-		}
 		if err = s.Passed(); err == nil {
 			c.conn.Close()
 			c.end(c.response.parser.response(), nil)

@@ -260,27 +260,17 @@ func (c *LoopConn) retire() {
 	}
 }
 
-// await has the request given up at another instant.
-func (st *LoopStream) await(at time.Duration) {
-	st.conn.loop.Answered(&st.deadline)
-	st.conn.conn.Await(&st.deadline, st, at)
-}
-
 // came tells of the events of what was read.
 func (st *LoopStream) came(stream *Stream) {
-	if s := stream.events; s.Tell(st.conn.waited) && s.At(st.conn.loop.Elapsed()) {
-		st.await(s.Limit())
+	if s := stream.events; s.Tell(st.conn.waited) {
+		s.At(st.conn.loop.Elapsed())
+		st.conn.loop.Move(&st.deadline, s.Limit())
 	}
 }
 
-// GiveUp ends the request, and leaves the connection to others. A stream goes on whose last event moved
-// its limit.
+// GiveUp ends the request, and leaves the connection to others.
 func (st *LoopStream) GiveUp(err error) {
 	if s := st.stream.events; s != nil && errors.Is(err, os.ErrDeadlineExceeded) {
-		if s.Limit() > st.deadline.At() {
-			st.await(s.Limit())
-			return
-		}
 		if err = s.Passed(); err == nil {
 			st.conn.mux.Leave(&st.stream)
 			st.conn.touch()

@@ -15,21 +15,28 @@ type Waiter interface {
 // Deadline is the end of a wait. The zero value ends none.
 type Deadline struct {
 	waiter     Waiter
-	conn       *Conn // what it waits for comes on
-	at         time.Duration
-	lane       *lane // nil: it is not awaited
+	conn       *Conn         // what it waits for comes on
+	at         time.Duration // its place in the lane
+	later      time.Duration // to which it was moved; at: it was not
+	lane       *lane         // nil: it is not awaited
 	next, prev *Deadline
 }
 
 // Await has a waiter give up at an instant, unless Answered is called before. It waits for
 // bytes of the connection.
 func (c *Conn) Await(d *Deadline, w Waiter, at time.Duration) {
-	d.waiter, d.conn, d.at = w, c, at
+	d.waiter, d.conn, d.at, d.later = w, c, at, at
 	c.loop.waiting.add(d)
 }
 
-// At is the instant that was last awaited.
-func (d *Deadline) At() time.Duration { return d.at }
+// Move moves a deadline, if it is awaited, to another instant. To move it away costs nothing: its place
+// changes once it would have passed, and not with each of the many events that move it.
+func (l *Loop) Move(d *Deadline, to time.Duration) {
+	d.later = to
+	if to < d.at && l.waiting.has(d) {
+		l.waiting.move(d)
+	}
+}
 
 // Answered ends a wait, if there is one.
 func (l *Loop) Answered(d *Deadline) { l.waiting.remove(d) }
@@ -38,9 +45,13 @@ func (l *Loop) Answered(d *Deadline) { l.waiting.remove(d) }
 // the answer may have come long ago, and there may be more events than one Wait takes.
 func (l *Loop) expire(now time.Duration) {
 	for d := l.waiting.nearest(); d != nil && d.at <= now; d = l.waiting.nearest() {
+		if d.later > d.at {
+			l.waiting.move(d)
+			continue
+		}
 		l.punctuality = punctuality{} // this answer may have come before all others
 		d.conn.readPending()
-		if l.waiting.has(d) && d.at <= now {
+		if l.waiting.has(d) && d.later <= now {
 			l.giveUp(d, os.ErrDeadlineExceeded)
 		}
 	}
@@ -109,6 +120,13 @@ func (l *lane) add(d *Deadline, steps int) bool {
 		d.next.prev = d
 	}
 	return true
+}
+
+// move puts a deadline that is awaited where it was moved to.
+func (q *deadlines) move(d *Deadline) {
+	q.remove(d)
+	d.at = d.later
+	q.add(d)
 }
 
 // has reports whether a deadline is awaited.

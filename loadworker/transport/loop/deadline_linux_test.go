@@ -152,6 +152,67 @@ func TestDeadlinesExpire(t *testing.T) {
 	}
 }
 
+// A deadline that was moved expires where it was moved to last. Only to move it nearer changes its place at once.
+func TestADeadlineThatWasMovedExpiresThere(t *testing.T) {
+	for name, tt := range map[string]struct {
+		to    []time.Duration // from 10
+		place time.Duration   // before it passes
+		at    time.Duration   // it expires
+	}{
+		"away":               {[]time.Duration{20, 30}, 10, 30},
+		"nearer":             {[]time.Duration{5}, 5, 5},
+		"to and fro":         {[]time.Duration{30, 5, 20}, 5, 20},
+		"nearer than before": {[]time.Duration{30, 20}, 10, 20},
+		"to the same":        {[]time.Duration{10}, 10, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newTestLoop(t, nil)
+			e := &echoed{}
+			l.Add(&e.conn, e)
+			var moved, other Deadline
+			gaveUp := false
+			e.conn.Await(&moved, waiter(func(error) { gaveUp = true }), 10)
+			e.conn.Await(&other, waiter(func(error) {}), 1000)
+			for _, to := range tt.to {
+				l.Move(&moved, to)
+			}
+			if moved.at != tt.place || l.waiting.nearest() != &moved {
+				t.Errorf("its place is at %v, want %v", moved.at, tt.place)
+			}
+			for now := range time.Duration(50) {
+				if l.expire(now); gaveUp != (now >= tt.at) {
+					t.Fatalf("at %v, it has expired: %v; want it at %v", now, gaveUp, tt.at)
+				}
+				l.waiting.check(t)
+			}
+			l.Move(&moved, 1) // it is not awaited any more
+			if n := l.waiting.check(t); n != 1 {
+				t.Errorf("%d deadlines are awaited", n)
+			}
+		})
+	}
+}
+
+// What had come before a deadline may move it: it does not expire then.
+func TestADeadlineIsMovedByWhatHadCome(t *testing.T) {
+	l := newTestLoop(t, nil)
+	near, far := files(t)
+	q := l.begin(t, near, 100, 10)
+	q.receive = func([]byte) bool {
+		l.Move(&q.deadline, 30)
+		return true
+	}
+	if _, err := far.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if l.expire(20); q.err != nil || !l.waiting.has(&q.deadline) {
+		t.Errorf("%v; want that it goes on", q.err)
+	}
+	if l.expire(30); !errors.Is(q.err, os.ErrDeadlineExceeded) {
+		t.Errorf("%v; want that it expires", q.err)
+	}
+}
+
 type waiter func(error)
 
 func (w waiter) GiveUp(err error) { w(err) }

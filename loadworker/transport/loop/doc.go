@@ -4,7 +4,7 @@
 //
 //	Loop ── epoll ── read ── Protocol.Receive
 //	  ├─ Conn      a socket: what is written when there is no room follows later
-//	  ├─ Deadline  of a request; the nearest first
+//	  ├─ Deadline  of a request; the nearest first. What comes may move it
 //	  └─ dialling  in goroutines; the result comes to the loop as an event
 //
 // It has sockets and instants, and nothing of what is spoken: a Protocol takes the

@@ -81,6 +81,7 @@ func TestALimitWaitsForAProcessThatStoodStill(t *testing.T) {
 					l.Move(began.Add(tt.moved))
 				}
 				<-time.After(time.Minute)
+				synctest.Wait()
 				if passed != tt.passes {
 					t.Errorf("it passes after %v, want %v", passed, tt.passes)
 				}
