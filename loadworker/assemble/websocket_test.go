@@ -121,6 +121,12 @@ func TestOutcomesOfWebSocket(t *testing.T) {
 			same.As(t, "errors", map[measure.Outcome]string{tt.outcome: tt.text}, got)
 		})
 	}
+	a := workertest.Assignment(workertest.NewTarget(t, closes(0xf3, "secret")).URL, workertest.Burst(0, 1, 1))
+	a.Requests, a.ExposeResponses = []*workerv1.Request{talk("hello")}, true
+	got := errorsOf(run(t, prepared(t, a, testConfig(), ignore)))[measure.EndedEarly]
+	if want := `; the target sent "secret"`; !strings.HasSuffix(got, want) {
+		t.Errorf("with responses exposed the error is %s, want that it ends with %s", got, want)
+	}
 }
 
 // The headers of a target, of its login and of its traces are those of the upgrade, too.
