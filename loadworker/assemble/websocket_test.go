@@ -152,12 +152,22 @@ func TestRequestsOfWebSocketThatCannotBeSent(t *testing.T) {
 		change func(*workerv1.Assignment)
 		want   string
 	}{
-		"vegeta":            {func(a *workerv1.Assignment) { a.Driver = workerv1.Driver_DRIVER_VEGETA }, `request "talk": webSocket: is not sent by worker.driver Vegeta; use driver Auto`},
-		"HTTP/2":            {func(a *workerv1.Assignment) { a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2 }, `request "talk": webSocket: goes over HTTP/1.1; leave out target.protocol`},
-		"a proxy":           {func(a *workerv1.Assignment) { a.Target.ProxyUrl = "http://a.test" }, `request "talk": webSocket: does not go through target.proxy`},
-		"a header":          {func(a *workerv1.Assignment) { a.Requests[0].Headers = []*workerv1.Header{{Name: "upgrade", Value: "h2c"}} }, `request "talk": header "upgrade": follows from webSocket; leave it out`},
+		"vegeta":  {func(a *workerv1.Assignment) { a.Driver = workerv1.Driver_DRIVER_VEGETA }, `request "talk": webSocket: is not sent by worker.driver Vegeta; use driver Auto`},
+		"HTTP/2":  {func(a *workerv1.Assignment) { a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2 }, `request "talk": webSocket: goes over HTTP/1.1; leave out target.protocol`},
+		"a proxy": {func(a *workerv1.Assignment) { a.Target.ProxyUrl = "http://a.test" }, `request "talk": webSocket: does not go through target.proxy`},
+		"a header": {func(a *workerv1.Assignment) {
+			a.Requests[0].Headers = []*workerv1.Header{{Name: "upgrade", Value: "h2c"}}
+		}, `request "talk": header "upgrade": follows from webSocket; leave it out`},
 		"no last message":   {func(a *workerv1.Assignment) { a.Requests[0].Stream.Count = 0 }, `request "talk": webSocket: which message is the last one must be known`},
 		"an unknown column": {func(a *workerv1.Assignment) { a.Requests[0].WebSocket.Send = []string{"a", "${b}"} }, `request "talk": webSocket.send[1]: unknown variable ${b}`},
+		"a row that would be a header": {func(a *workerv1.Assignment) {
+			a.Data = []*workerv1.Data{{Name: "words", File: file(t, "word\n\"a\r\nX: b\"\n")}}
+			a.Requests[0].Headers = []*workerv1.Header{{Name: "x-word", Value: "${word}"}}
+		}, `holds a control character, and stands in a header`},
+		"a row that would end the path": {func(a *workerv1.Assignment) {
+			a.Data = []*workerv1.Data{{Name: "words", File: file(t, "word\na b\n")}}
+			a.Requests[0].Path = "/${word}"
+		}, `the character at 1 must be percent-encoded, as it stands in a path`},
 		"setup": {func(a *workerv1.Assignment) {
 			a.Setup = &workerv1.Setup{WarmUp: &workerv1.WarmUp{Request: 0, DurationNanos: 1}}
 		}, `request "talk": webSocket: cannot be sent by setup`},

@@ -18,6 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
@@ -380,6 +381,35 @@ func TestInterruptEndsARequest(t *testing.T) {
 		must.Succeed(t, listener.Close())
 		<-time.After(2 * time.Minute)
 	})
+}
+
+// A server that sends faster than it is read keeps no request beyond its timeout.
+func TestTimeoutsHoldWhateverComes(t *testing.T) {
+	for name, with := range map[string]string{"fragments": frame(goesOn, ""), "messages": frame(wholeText, "a"), "pings": frame(aPing, "")} {
+		t.Run(name, func(t *testing.T) {
+			flood := []byte(frame(wholeText, "a") + frame(beginText, "") + strings.Repeat(frame(goesOn, ""), 1000))
+			if name != "fragments" {
+				flood = []byte(strings.Repeat(with, 1000))
+			}
+			url := scripted.Serve(t, func(conn *net.TCPConn, in *bufio.Reader) {
+				s := &server{conn: conn, in: in}
+				s.do(upgrades)
+				for {
+					if _, err := conn.Write(flood); err != nil {
+						return
+					}
+					if name == "fragments" {
+						flood = []byte(strings.Repeat(with, 1000))
+					}
+				}
+			})
+			r := &transport.Request{Path: []byte("/"), WebSocket: sends("a"), Stream: &transport.Stream{Events: transport.WebSocketMessages, Until: "b"}}
+			_, err := NewClient(scripted.NewDialer(t, dial.Config{URL: url}), "").NewConn().Do(t.Context(), r, time.Now().Add(300*ms))
+			if got := failure.Classify(err); got != measure.Timeout {
+				t.Errorf("%v, of class %v, want a timeout", err, got)
+			}
+		})
+	}
 }
 
 // A request that cannot be sent is not, and what it says is the outcome.

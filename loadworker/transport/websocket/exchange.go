@@ -203,10 +203,14 @@ func (x *exchange) take(b []byte) (came bool, err error) {
 	return came, err
 }
 
-// move sets the deadline of the connection. It returns false if the request is interrupted.
+// move sets the deadline of the connection. It returns false if the request is interrupted. Once the deadline has
+// passed, only what had come by then is read: a server may send faster than it is read here.
 func (x *exchange) move() bool {
-	x.late = socket.LateReader{}
-	return x.of.SetDeadline(x.began.Add(x.events.Limit()))
+	limit := x.began.Add(x.events.Limit())
+	if time.Until(limit) > 0 {
+		x.late = socket.LateReader{}
+	}
+	return x.of.SetDeadline(limit)
 }
 
 // answer sends what follows from what was read: pongs, the next message if one has come since the last one,
