@@ -227,7 +227,9 @@ bench-scale: ## Drive 100,000 users on this machine.
 bench-targets: ## Measure what the targets' services cost, beside a bare handler.
 bench-replay: ## Replay a log at speeds 1 and 5, by the target's clock; ARGS=--full: 10 million requests.
 bench-shop: ## Measure purchases in a shop, as a LoadTest, a script of k6 and a file of Locust.
-bench-worker bench-change bench-accuracy bench-scale bench-targets bench-replay bench-shop: bench-%:
+bench-streams: ## Measure how true the times of events of streams are, and what an open stream costs.
+bench-tokens: ## Search for the known capacity of the stand-in of a language model, in 9 minutes.
+bench-worker bench-change bench-accuracy bench-scale bench-targets bench-replay bench-shop bench-streams bench-tokens: bench-%:
 	@go run ./hack/bench $* $(ARGS)
 bench-operator: bin/cluster ## Run 50 LoadTests at once beside 1,000 finished ones: at most 200 MB, and 50 KB/s a run.
 	@cluster build

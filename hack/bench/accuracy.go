@@ -88,14 +88,20 @@ type observed struct {
 }
 
 // observe runs one step of some workers against a ground-truth server of its own.
-func (b *bench) observe(over protocol, s v1beta1.Step, workers int32, serverArgs, workerArgs []string) (o observed, err error) {
-	t, err := b.serve(serverCore, append(serverArgs, "-protocol", string(spoken[over]))...)
+func (b *bench) observe(over protocol, s v1beta1.Step, workers int32, serverArgs, workerArgs []string) (observed, error) {
+	return b.observeTest(spoken[over], func(url string) *v1beta1.LoadTest { return speak(over, loadTest(url, workers, s)) }, serverArgs, workerArgs)
+}
+
+// observeTest runs the first step of a LoadTest against a ground-truth server of its own.
+func (b *bench) observeTest(speaking groundtruth.Protocol, test func(url string) *v1beta1.LoadTest, serverArgs, workerArgs []string) (o observed, err error) {
+	t, err := b.serve(serverCore, append(serverArgs, "-protocol", string(speaking))...)
 	if err != nil {
 		return o, err
 	}
+	lt := test(t.URL)
 	var c crew
-	for w := range workers {
-		one, err := b.startWorker(speak(over, loadTest(t.URL, workers, s)), w, generatorCore, t.ca, workerArgs...)
+	for w := range *lt.Spec.Parallelism {
+		one, err := b.startWorker(lt, w, generatorCore, t.ca, workerArgs...)
 		if err != nil {
 			return o, err
 		}

@@ -1,6 +1,7 @@
 // Command bench measures the load worker, beside other load generators, and
 // against a server that knows the truth. Run it by `make bench-worker`,
-// `bench-change`, `bench-accuracy`, `bench-scale`, `bench-targets`, `bench-operator`, `bench-start` and `bench-shop`.
+// `bench-change`, `bench-accuracy`, `bench-scale`, `bench-targets`, `bench-operator`, `bench-start`,
+// `bench-shop`, `bench-streams` and `bench-tokens`.
 //
 //	worker    the cost of a request, of a call and of a user: requests per second of one
 //	          core, processor time, memory; ours and the peers in turn, round by round
@@ -12,6 +13,8 @@
 //	operator  50 LoadTests at once beside 1,000 finished ones, with simulated workers
 //	start     the operator's start beside 1,000 LoadTests and 1,000 schedules of 1.2 MB
 //	shop      purchases in a shop, as a LoadTest, a script of k6 and a file of Locust
+//	streams   times of the events of streams beside the server's; what an open stream costs,
+//	          beside k6 and clients in Python
 //
 //	bench ─┬─ test/groundtruth  the server, which alone counts
 //	       ├─ nginx             the server over TLS and HTTP/2, by its own counters

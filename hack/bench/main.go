@@ -19,7 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 )
 
-const usage = `Usage: bench worker|change|accuracy|scale|targets|replay|operator|start|shop [flags]
+const usage = `Usage: bench worker|change|accuracy|scale|targets|replay|operator|start|shop|streams|tokens [flags]
 
 Flags:
 `
@@ -43,6 +43,7 @@ type options struct {
 	finished int
 	running  int
 	waiting  int
+	streams  int
 	record   bool
 	full     bool
 	before   string
@@ -60,6 +61,8 @@ var benchmarks = map[string]func(context.Context, *bench) (string, error){
 	"operator": benchOperator,
 	"start":    benchStart,
 	"shop":     benchShop,
+	"streams":  benchStreams,
+	"tokens":   benchTokens,
 }
 
 func main() {
@@ -112,11 +115,12 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 		flags.PrintDefaults()
 	}
 	flags.IntVar(&o.rounds, "rounds", 3, "how `often` each is measured; the median counts")
-	flags.DurationVar(&o.duration, "duration", 0, "how `long` a measurement takes (default what the benchmark needs: 4s, 30s, 30s, 4s, 10s or 20s)")
+	flags.DurationVar(&o.duration, "duration", 0, "how `long` a measurement takes (default what the benchmark needs, from 4s to 30s)")
 	flags.Int64Var(&o.users, "users", 100_000, "how `many` users scale has")
 	flags.IntVar(&o.finished, "finished", 1000, "how `many` LoadTests have finished that operator has beside those that run")
 	flags.IntVar(&o.running, "running", 50, "how `many` LoadTests operator has run at once")
 	flags.IntVar(&o.waiting, "waiting", 1000, "beside how `many` LoadTests that wait, and as many schedules, start has the operator start")
+	flags.IntVar(&o.streams, "streams", 1000, "how `many` streams are open at once in streams beside other generators; ten times as many with the worker alone")
 	flags.BoolVar(&o.full, "full", false, "have replay send 10 million requests in 10 minutes")
 	flags.BoolVar(&o.record, "record", false, "write the output to docs/results as well")
 	flags.StringVar(&o.before, "before", "", "the `commit` with whose worker change compares this one")
@@ -130,11 +134,11 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 	switch {
 	case benchmarks[name] == nil:
 		flags.Usage()
-		return "", o, fmt.Errorf("%q is not worker, change, accuracy, scale, targets, replay, operator, start or shop", name)
+		return "", o, fmt.Errorf("%q is not worker, change, accuracy, scale, targets, replay, operator, start, shop or streams", name)
 	case flags.NArg() > 0:
 		return "", o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case o.rounds < 1 || o.users < 1 || o.finished < 1 || o.running < 1 || o.waiting < 1:
-		return "", o, errors.New("--rounds, --users, --finished, --running and --waiting must be positive")
+	case o.rounds < 1 || o.users < 1 || o.finished < 1 || o.running < 1 || o.waiting < 1 || o.streams < 1:
+		return "", o, errors.New("--rounds, --users, --finished, --running, --waiting and --streams must be positive")
 	case o.over != "" && !slices.Contains(protocols, o.over):
 		return "", o, fmt.Errorf("--over %s must be one of %v", o.over, protocols)
 	case o.duration < 0 || o.duration%time.Second != 0:

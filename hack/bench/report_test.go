@@ -71,14 +71,16 @@ func TestFlagsAreReadOrRefused(t *testing.T) {
 		"targets --rounds 5":                {want: options{rounds: 5, users: 100_000}},
 		"operator --finished 9 --running 2": {want: options{rounds: 3, users: 100_000, finished: 9, running: 2}},
 		"start --waiting 7":                 {want: options{rounds: 3, users: 100_000, waiting: 7}},
-		"start --waiting 0":                 {err: "--rounds, --users, --finished, --running and --waiting must be positive"},
-		"operator --running 0":              {err: "--rounds, --users, --finished, --running and --waiting must be positive"},
-		"":                                  {err: `"" is not worker, change, accuracy, scale, targets, replay, operator, start or shop`},
-		"speed":                             {err: `"speed" is not worker, change, accuracy, scale, targets, replay, operator, start or shop`},
+		"streams --streams 20":              {want: options{rounds: 3, users: 100_000, streams: 20}},
+		"streams --streams 0":               {err: "--rounds, --users, --finished, --running, --waiting and --streams must be positive"},
+		"start --waiting 0":                 {err: "--rounds, --users, --finished, --running, --waiting and --streams must be positive"},
+		"operator --running 0":              {err: "--rounds, --users, --finished, --running, --waiting and --streams must be positive"},
+		"":                                  {err: `"" is not worker, change, accuracy, scale, targets, replay, operator, start, shop or streams`},
+		"speed":                             {err: `"speed" is not worker, change, accuracy, scale, targets, replay, operator, start, shop or streams`},
 		"worker 5":                          {err: `unexpected argument "5"`},
-		"scale --users 0":                   {err: "--rounds, --users, --finished, --running and --waiting must be positive"},
+		"scale --users 0":                   {err: "--rounds, --users, --finished, --running, --waiting and --streams must be positive"},
 		"scale --users 1":                   {want: options{rounds: 3, users: 1}},
-		"worker --rounds 0":                 {err: "--rounds, --users, --finished, --running and --waiting must be positive"},
+		"worker --rounds 0":                 {err: "--rounds, --users, --finished, --running, --waiting and --streams must be positive"},
 		"worker --duration 1500ms":          {err: "--duration must be whole seconds"},
 		"worker --duration -1s":             {err: "--duration must be whole seconds"},
 		"worker --speed":                    {err: "flag provided but not defined"},
@@ -87,6 +89,7 @@ func TestFlagsAreReadOrRefused(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			want := tt.want
 			want.finished, want.running, want.waiting = cmp.Or(want.finished, 1000), cmp.Or(want.running, 50), cmp.Or(want.waiting, 1000)
+			want.streams = cmp.Or(want.streams, 1000)
 			name, got, err := parse(strings.Fields(line), io.Discard)
 			switch {
 			case tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)):

@@ -145,13 +145,19 @@ func TestAGeneratorThatSendsNothingIsAnError(t *testing.T) {
 func TestLocustIsPinned(t *testing.T) {
 	text, err := os.ReadFile("shop/requirements.txt")
 	must.Succeed(t, err)
-	for line := range strings.Lines(string(text)) {
+	allPinned(t, string(text), "locust")
+}
+
+// allPinned fails unless requirements pin all that is in them, and some packages.
+func allPinned(t *testing.T, requirements string, packages ...string) {
+	t.Helper()
+	for line := range strings.Lines(requirements) {
 		name, _, _ := strings.Cut(line, "==")
-		if peer.Pinned(string(text), name) == "" {
-			t.Errorf("%q is not pinned", line)
-		}
+		packages = append(packages, name)
 	}
-	if peer.Pinned(string(text), "locust") == "" {
-		t.Error("locust is not pinned")
+	for _, name := range packages {
+		if peer.Pinned(requirements, name) == "" {
+			t.Errorf("%q is not pinned", name)
+		}
 	}
 }

@@ -92,6 +92,7 @@ func newSample(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus, t *
 	}
 	var err error
 	s.request, err = merged.Of(s.judges)
+	s.addNoEvents(spec)
 	return s, err
 }
 
@@ -130,11 +131,11 @@ func (s sample) observe() observation {
 	if len(s.threshold.Journeys) > 0 {
 		return s.observeJourneys()
 	}
-	if s.request.Sent == 0 {
-		return unknown("%s cannot be judged: no request was sent.", s.place())
-	}
 	if s.threshold.OfStreams() && s.request.Streams == nil {
 		return unknown("%s cannot be judged: no response came in parts.", s.place())
+	}
+	if s.request.Sent == 0 {
+		return unknown("%s cannot be judged: no request was sent.", s.place())
 	}
 	switch from := s.metric.Measured.(type) {
 	case metric.Times:

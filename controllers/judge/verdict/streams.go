@@ -6,6 +6,15 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
+// addNoEvents has requests with http.stream, none of which got an event, be streams without any.
+func (s *sample) addNoEvents(spec *v1beta1.LoadTestSpec) {
+	for i := range spec.Requests {
+		if http := spec.Requests[i].HTTP; s.request.Streams == nil && http != nil && http.Stream != nil && s.judges(i) {
+			s.request.Streams = measure.NewStreams()
+		}
+	}
+}
+
 // eventTimes are the times of streams that the threshold is of; ok is false if there are none.
 func (s sample) eventTimes() (h *measure.Histogram, ok bool) {
 	t, ok := metric.StreamTimeOf(s.threshold.Time)

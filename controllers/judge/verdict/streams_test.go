@@ -82,8 +82,8 @@ func TestTimesOfStreams(t *testing.T) {
 			first, sent(100, 90_000, streaming(94, 400*ms, 400*ms), streaming(6, 612*ms, 612*ms)), broken, "612.351ms",
 			"p95 of the time to the first event is 612.351ms in step burst; at most 500ms is allowed.",
 		},
-		"no response came in parts": {
-			first, sent(100, 900), inconclusive, "", "p95 of the time to the first event of step burst cannot be judged: no response came in parts.",
+		"no event came": {
+			first, sent(100, 900), inconclusive, "", "p95 of the time to the first event of step burst has 0 samples; at least 20 are needed.",
 		},
 		"too few first events": {
 			first, sent(19, 900, streaming(19, 400*ms, 400*ms)), inconclusive, "", "p95 of the time to the first event of step burst has 19 samples; at least 20 are needed.",
@@ -200,8 +200,8 @@ func TestTimesOfStreams(t *testing.T) {
 			atLeast("eventsPerSecond", "100"), sent(90, 900, streaming(90, ms, ms), unsentOf(10, 10)), inconclusive, "90",
 			"eventsPerSecond is between 90 and 100 in step burst; at least 100 is required. Without the generator's own delay it is 100.",
 		},
-		"events of no stream": {
-			atLeast("eventsPerSecond", "100"), sent(99, 900), inconclusive, "", "eventsPerSecond of step burst cannot be judged: no response came in parts.",
+		"none at all": {
+			atLeast("eventsPerSecond", "100"), sent(99, 900), broken, "0", "eventsPerSecond is 0 in step burst; at least 100 is required.",
 		},
 	})
 }
@@ -231,6 +231,10 @@ func TestCallsWithOneReplyAreNoStreams(t *testing.T) {
 		"first events": {
 			ofStreams(v1beta1.FirstEventTime, atMost("p95", "500ms")), sent(100, 1, streaming(100, 400*ms, 400*ms), refusedGets), passed, "400.127ms",
 			"p95 of the time to the first event is 400.127ms in step burst; at most 500ms is allowed.",
+		},
+		"no reply came": {
+			ofStreams(v1beta1.FirstEventTime, atMost("p95", "500ms")), sent(100, 1), inconclusive, "",
+			"p95 of the time to the first event of step burst cannot be judged: no response came in parts.",
 		},
 	})
 }

@@ -3,6 +3,7 @@
 //
 // Those in Go are built from the Go module proxy; the modules under hack/bench/peers
 // fix their versions and every dependency, out of reach of this repository's
-// own. wrk and h2load are Debian's, and Locust is of PyPI, by a file of requirements. A peer that cannot be had is an error that says why,
+// own. wrk and h2load are Debian's; Locust and the libraries of clients of streams are of PyPI,
+// by files of requirements. A peer that cannot be had is an error that says why,
 // never a row that is silently missing.
 package peer

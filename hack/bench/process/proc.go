@@ -7,7 +7,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // peakRSS finds the peak of the resident memory, in bytes, in /proc/pid/status.
@@ -19,25 +18,6 @@ func peakRSS(status []byte) (int64, bool) {
 	number, unit, _ := strings.Cut(text, " ")
 	n, err := strconv.ParseInt(number, 10, 64)
 	return n << 10, err == nil && unit == "kB"
-}
-
-// tick is the unit of times in /proc/pid/stat, on every Linux in use.
-const tick = 10 * time.Millisecond
-
-// cpuTime finds the time in which a process computed in /proc/pid/stat: utime
-// and stime, the 14th field and the 15th. The second is the program's name in
-// brackets, which may have spaces and brackets in it.
-func cpuTime(stat []byte) (time.Duration, error) {
-	_, rest, _ := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ")
-	fields := strings.Fields(rest)
-	if len(fields) < 13 {
-		return 0, fmt.Errorf("stat of a process is too short: %q", stat)
-	}
-	var user, system int64
-	if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
-		return 0, fmt.Errorf("times in the stat of a process: %w", err)
-	}
-	return time.Duration(user+system) * tick, nil
 }
 
 // field finds the value of a line "name: value" of a file in /proc.

@@ -158,11 +158,11 @@ func (p *Process) Terminate(ask os.Signal) (Usage, error) {
 
 // CPU is the time in which it, or the kernel for it, has computed so far.
 func (p *Process) CPU() (time.Duration, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	t, err := cpuTime(p.cmd.Process.Pid)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", p.name, err)
+		return 0, fmt.Errorf("processor time of %s: %w", p.name, err)
 	}
-	return cpuTime(stat)
+	return t, nil
 }
 
 // Kill ends a process that takes too long.

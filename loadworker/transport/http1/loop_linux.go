@@ -129,7 +129,7 @@ func (c *LoopConn) Receive(in []byte, waited time.Duration, closing bool) (more 
 		return false
 	}
 	if !c.response.parser.done() {
-		return true
+		return closing // else what comes next, or the end, is an event: a stream of events is read once for each
 	}
 	if closing || c.conn.Unwritten() || !c.response.reusable() {
 		c.conn.Close()
