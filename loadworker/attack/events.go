@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // eventTimes are those of the stream that a connection carries. Its client tells it of the events, and
@@ -215,9 +216,10 @@ func (x *Execution) checkStream(h *hit, r *transport.Response) error {
 
 // closedEarly says with which code a server of WebSocket has closed a connection too early. The reason may be secret.
 func closedEarly(r *transport.Response) error {
-	const said = "the server closed the connection with code %d after %d messages, before the last one"
+	const said = "the server closed the connection with code %d after %s, before the last one"
+	came := text.Plural(r.Streamed.Events, "message")
 	if r.Message == "" {
-		return fmt.Errorf(said, r.Streamed.Code, r.Streamed.Events)
+		return fmt.Errorf(said, r.Streamed.Code, came)
 	}
-	return failure.Withhold(r.Message, said, r.Streamed.Code, r.Streamed.Events)
+	return failure.Withhold(r.Message, said, r.Streamed.Code, came)
 }
