@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // frame is a frame of a server.
@@ -252,7 +253,7 @@ func TestTheLengthOfFragmentsIsBoundedTogether(t *testing.T) {
 	}
 }
 
-// FuzzDecode: bytes are decoded alike in any pieces, and what this side masks is what was meant.
+// FuzzDecode: bytes are decoded alike in any pieces, a text message is what is UTF-8, in fragments, too, and what this side masks is what was meant.
 func FuzzDecode(f *testing.F) {
 	for _, tt := range conformance {
 		if len(tt.sent) < 1000 {
@@ -268,6 +269,13 @@ func FuzzDecode(f *testing.F) {
 		}
 		if one, many := decoded(string(sent)), decoded(pieces...); one != many {
 			t.Errorf("decoded as %s at once, and as %s in pieces", one, many)
+		}
+		message, at := frame(wholeText, string(sent)), min(int(first), len(sent))
+		fragments := []string{frame(beginText, string(sent[:at])), frame(lastOne, string(sent[at:]))}
+		for name, got := range map[string]string{"one message": decoded(message), "fragments": decoded(fragments...)} {
+			if isText := got != "1007"; isText != utf8.Valid(sent) {
+				t.Errorf("%q in %s is decoded as %s", sent, name, got)
+			}
 		}
 		if len(sent) > maxControl {
 			return
