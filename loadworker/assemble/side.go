@@ -95,8 +95,8 @@ func newSide(a *workerv1.Assignment, c Config, of *services, connections int, fi
 	return s, err
 }
 
-// targetsOf is how many connections a user may have: one to each target, and one more to a target of
-// which some requests are of WebSocket.
+// targetsOf is how many connections a user may have: one to each target, and one more to a target that gets
+// requests of WebSocket beside others.
 func targetsOf(a *workerv1.Assignment) int {
 	return len(assignmentsOf(a)) * (1 + len(a.GetOtherTargets()) + apart(a))
 }
