@@ -112,29 +112,15 @@ func (e *eventTimes) ended(h *hit, r *transport.Response, res result) {
 	if !h.counts() || res.outcome == measure.Unfinished || e.count == 0 && res.outcome != measure.Timeout {
 		return
 	}
-	waited := e.count > 0 && (res.outcome == measure.Stalled || res.outcome == measure.Timeout)
-	if waited {
-		e.longest = max(e.longest, res.received-e.read)
-		e.idealLongest = max(e.idealLongest, res.received-res.unreadAtMost-e.came)
-	}
 	e.x.rec.streams[h.request].count(func(s *measure.Streams) {
 		if e.count == 0 {
 			s.Record(measure.FirstEvent, res.received-h.due, h.idealResponse(res))
 			return
 		}
-		if waited || e.count > 1 {
-			s.Record(measure.LongestGap, e.longest, e.idealLongest)
-		}
+		e.countLongestGap(s, res)
 		parts := e.count
-		if res.outcome == measure.Success {
-			if input, output, ok := e.x.source.Tokens(h.request, r); ok {
-				parts = output
-				if res.inWindow {
-					s.Tokened++
-					s.InputTokens += input
-					s.OutputTokens += output
-				}
-			}
+		if output, ok := e.countTokens(s, h, r, res); ok {
+			parts = output
 		}
 		mean, idealMean := e.meanGaps(parts)
 		if parts > 1 {
@@ -144,6 +130,35 @@ func (e *eventTimes) ended(h *hit, r *transport.Response, res result) {
 			e.countKept(s, h, res, mean, idealMean)
 		}
 	})
+}
+
+// countLongestGap counts the longest gap of a stream that has one. That before an event for which a stream
+// was given up is one.
+func (e *eventTimes) countLongestGap(s *measure.Streams, res result) {
+	longest, ideal := e.longest, e.idealLongest
+	waited := res.outcome == measure.Stalled || res.outcome == measure.Timeout
+	if waited {
+		longest = max(longest, res.received-e.read)
+		ideal = max(ideal, res.received-res.unreadAtMost-e.came)
+	}
+	if waited || e.count > 1 {
+		s.Record(measure.LongestGap, longest, ideal)
+	}
+}
+
+// countTokens counts the tokens of a stream that has succeeded within the window; ok is false if it does not say
+// how many it had.
+func (e *eventTimes) countTokens(s *measure.Streams, h *hit, r *transport.Response, res result) (output int64, ok bool) {
+	if res.outcome != measure.Success {
+		return 0, false
+	}
+	input, output, ok := e.x.source.Tokens(h.request, r)
+	if ok && res.inWindow {
+		s.Tokened++
+		s.InputTokens += input
+		s.OutputTokens += output
+	}
+	return output, ok
 }
 
 // meanGaps are the mean times between so many parts, which are events, or tokens of which events may have

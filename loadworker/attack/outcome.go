@@ -111,15 +111,7 @@ func (x *Execution) judge(h *hit, r *transport.Response, err error, now time.Dur
 	}
 	res.inWindow = res.received <= x.windowEnd()
 	if err != nil {
-		res.outcome, res.exhausted = failure.Classify(err), failure.IsDescriptors(err) || failure.IsPorts(err)
-		if errors.Is(err, failure.ErrCancelled) && res.received-h.sent >= x.timeout(h) {
-			res.outcome = measure.Timeout // the server, too, has noticed the deadline that a call has
-		}
-		if res.outcome == measure.Reset && r.Streamed.Events > 0 {
-			res.outcome = measure.BrokenOff
-		}
-		x.judgeWait(h, &res)
-		x.sample(h, res.outcome, func() string { return x.message(err) })
+		x.judgeError(h, r, err, &res)
 		return res
 	}
 	res.status = r.Status
@@ -147,6 +139,19 @@ func (x *Execution) judge(h *hit, r *transport.Response, err error, now time.Dur
 		x.sample(h, res.outcome, func() string { return fmt.Sprintf("request %q: %s", x.source.Name(h.request), x.message(wrong)) })
 	}
 	return res
+}
+
+// judgeError classifies the error that came in the place of a whole response.
+func (x *Execution) judgeError(h *hit, r *transport.Response, err error, res *result) {
+	res.outcome, res.exhausted = failure.Classify(err), failure.IsDescriptors(err) || failure.IsPorts(err)
+	switch {
+	case errors.Is(err, failure.ErrCancelled) && res.received-h.sent >= x.timeout(h):
+		res.outcome = measure.Timeout // the server, too, has noticed the deadline that a call has
+	case res.outcome == measure.Reset && r.Streamed.Events > 0:
+		res.outcome = measure.BrokenOff
+	}
+	x.judgeWait(h, res)
+	x.sample(h, res.outcome, func() string { return x.message(err) })
 }
 
 // checkBody returns an error for a body that is not expected, or that lacks what the

@@ -213,7 +213,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"requests[0].streams.on_time: of 1 goals, ideal_on_time of 0":                                          func(m *message) { request(m).Streams.IdealOnTime = nil },
 		"requests[0].streams.on_time: 33 goals, a plan has at most 32":                                         func(m *message) { request(m).Streams.OnTime = make([]int64, 33) },
 		"requests[0].streams.ideal_on_time[0]: -1 is less than 0":                                              func(m *message) { request(m).Streams.IdealOnTime[0] = -1 },
-		"requests[0].streams.tokened: 7 is more than expected_in_window, 6":                                   func(m *message) { request(m).Streams.Tokened = 7 },
+		"requests[0].streams.tokened: 7 is more than expected_in_window, 6":                                    func(m *message) { request(m).Streams.Tokened = 7 },
 		"requests[0].streams.input_tokens: 2147483649 is more than 2^30 for each that was tokened, 2147483648": func(m *message) { request(m).Streams.InputTokens = 2<<30 + 1 },
 		"requests[0].streams.output_tokens: -1 is less than 0":                                                 func(m *message) { request(m).Streams.OutputTokens = -1 },
 		"requests[0].streams.times[0]: count: more than sent, 10":                                              func(m *message) { request(m).Streams.Times[0].Counts = counts(key(1, 7), 4) },
