@@ -198,3 +198,38 @@ func TestMessagesThatAreNotText(t *testing.T) {
 		t.Errorf("%d requests came", n)
 	}
 }
+
+// Another target may get requests of WebSocket, alone or beside others, as its own policy permits.
+func TestRequestsOfWebSocketGoToTheirTarget(t *testing.T) {
+	for name, step := range map[string]*workerv1.Step{"users": workertest.Burst(0, 3, 9), "arrivals": arrivals()} {
+		for _, mixed := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				var messages atomic.Int64
+				shop, market := workertest.NewTarget(t, nil), workertest.NewTarget(t, echo(&messages))
+				a := withOther(shop.URL, market.URL, step)
+				token := a.Requests[1]
+				a.Requests[1] = talk("hello", "bye")
+				a.Requests[1].Target = 1
+				if mixed {
+					a.Requests = append(a.Requests, token)
+				}
+				m := run(t, prepared(t, a, testConfig(), ignore))
+				same.As(t, "errors", map[measure.Outcome]string{}, errorsOf(m))
+				talked, toMarket := m.Requests[1].Sent, m.Requests[1].Sent
+				if mixed {
+					toMarket += m.Requests[2].Sent
+				}
+				if talked == 0 || messages.Load() != 2*talked || shop.Served() != m.Requests[0].Sent || market.Served() != toMarket {
+					t.Errorf("%d messages of %d connections came; the targets served %d and %d, want %d and %d", messages.Load(), talked, shop.Served(), market.Served(), m.Requests[0].Sent, toMarket)
+				}
+			})
+		}
+	}
+	a := withOther(workertest.NewTarget(t, nil).URL, workertest.NewTarget(t, nil).URL, arrivals())
+	a.Requests[1] = talk("hello")
+	a.Requests[1].Target = 1
+	a.OtherTargets[0].AllowSpecialAddresses = false
+	if got := refusal(t, a, testConfig()).Error(); !strings.Contains(got, a.OtherTargets[0].Url) {
+		t.Errorf("refused: %s, want that the policy of %s does not permit it", got, a.OtherTargets[0].Url)
+	}
+}
