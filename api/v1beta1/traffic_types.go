@@ -5,10 +5,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Request is one of the requests of the traffic mix: of HTTP or of gRPC.
+// Request is one of the requests of the traffic mix: of HTTP, of gRPC or of WebSocket.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.http) != has(self.grpc)",message="exactly one of http and grpc must be set, such as http: {path: /health}"
-// +kubebuilder:validation:XValidation:rule="has(self.http) || !has(self.expect) || !has(self.expect.status)",message="expect.status must not be set with grpc: it lists status codes of HTTP; set expect.grpcStatus"
+// +kubebuilder:validation:XValidation:rule="(has(self.http) ? 1 : 0) + (has(self.grpc) ? 1 : 0) + (has(self.webSocket) ? 1 : 0) == 1",message="exactly one of http, grpc and webSocket must be set, such as http: {path: /health}"
+// +kubebuilder:validation:XValidation:rule="!has(self.webSocket) || !has(self.expect)",message="expect must not be set with webSocket"
+// +kubebuilder:validation:XValidation:rule="!has(self.grpc) || !has(self.expect) || !has(self.expect.status)",message="expect.status must not be set with grpc: it lists status codes of HTTP; set expect.grpcStatus"
 // +kubebuilder:validation:XValidation:rule="has(self.grpc) || !has(self.expect) || !has(self.expect.grpcStatus)",message="expect.grpcStatus must not be set without grpc"
 // +kubebuilder:validation:XValidation:rule="has(self.grpc) || !has(self.expect) || !has(self.expect.replies)",message="expect.replies must not be set without grpc"
 type Request struct {
@@ -20,7 +21,7 @@ type Request struct {
 
 	// type is the label under which reports add requests up. Example: Read, Write or a
 	// label of your own. Absent: Read for GET, HEAD and OPTIONS, else Write; Mixed with
-	// targets; Call with grpc.
+	// targets; Call with grpc; WebSocket with webSocket.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -49,6 +50,11 @@ type Request struct {
 	// shop.v1.Cart/Add, message: {item: book}}.
 	// +optional
 	GRPC *Call `json:"grpc,omitempty"`
+
+	// webSocket is a connection of WebSocket, with the messages that are sent and come. Example:
+	// {path: /echo, send: [hello]}.
+	// +optional
+	WebSocket *WebSocket `json:"webSocket,omitempty"`
 
 	// target is the name of one of spec.otherTargets, to which the request is sent, but not the
 	// one that versus names. It must not be set with grpc, nor with http.targets. Absent: spec.target. Example: identity.
@@ -168,6 +174,9 @@ type FormField struct {
 func (r *Request) OwnHeaders() []Header {
 	if r.HTTP != nil {
 		return r.HTTP.Headers
+	}
+	if r.WebSocket != nil {
+		return r.WebSocket.Headers
 	}
 	return r.GRPC.metadata()
 }

@@ -22,7 +22,7 @@ var grpcValidations = []validation{
 		want:    []string{"spec.worker.driver: Forbidden: worker.driver must not be Vegeta when a request has grpc, which it does not send"}},
 	{name: "a call that is a request of HTTP, too", valid: grpcTarget + ", requests: [{name: c, grpc: {method: a.B/C, message: {a: {b: [1, '${user}', null]}}, metadata: [{name: x, value: z}]}}]}",
 		invalid: grpcTarget + ", requests: [{name: c, http: {method: POST}, grpc: {method: a.B/C}}]}",
-		want:    []string{"spec.requests[0]: Invalid value: exactly one of http and grpc must be set, such as http: {path: /health}"}},
+		want:    []string{"spec.requests[0]: Invalid value: exactly one of http, grpc and webSocket must be set, such as http: {path: /health}"}},
 	{name: "a message beside messages", valid: grpcTarget + ", requests: [{name: c, grpc: {method: a.B/C, messages: [{a: 1}, {a: '${user}'}]}}]}",
 		invalid: grpcTarget + ", requests: [{name: c, grpc: {method: a.B/C, message: {}, messages: [{}]}}]}",
 		want:    []string{"spec.requests[0].grpc: Invalid value: at most one of message and messages must be set"}},

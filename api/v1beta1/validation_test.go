@@ -25,7 +25,7 @@ type validation struct {
 
 // validations has a row for every CEL rule, and for the patterns, enums and
 // bounds that people meet most.
-var validations = slices.Concat(loadsValidations, inALoad(slices.Concat(loadValidations, usersValidations, searchValidations)), trafficValidations, otherTargetValidations, loginValidations, preflightValidations, dataValidations, loadValidations, usersValidations, searchValidations, replayValidations, thresholdValidations, auditValidations, baselineValidations, selectorValidations, versusValidations, objectiveValidations, journeyValidations, traceValidations, grpcValidations)
+var validations = slices.Concat(loadsValidations, inALoad(slices.Concat(loadValidations, usersValidations, searchValidations)), trafficValidations, otherTargetValidations, loginValidations, preflightValidations, dataValidations, loadValidations, usersValidations, searchValidations, replayValidations, thresholdValidations, auditValidations, baselineValidations, selectorValidations, versusValidations, objectiveValidations, journeyValidations, traceValidations, grpcValidations, webSocketValidations)
 
 func TestEveryRuleRefusesAndSaysWhy(t *testing.T) {
 	holdValidations(t, base, validations)

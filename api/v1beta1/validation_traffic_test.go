@@ -126,7 +126,7 @@ var trafficValidations = []validation{
 		want:    []string{"spec.requests: Invalid value: 0: spec.requests in body should have at least 1 items"}},
 	{name: "a request without http", valid: "{requests: [{name: a, http: {}}]}",
 		invalid: "{requests: [{name: a}]}",
-		want:    []string{"spec.requests[0]: Invalid value: exactly one of http and grpc must be set, such as http: {path: /health}"}},
+		want:    []string{"spec.requests[0]: Invalid value: exactly one of http, grpc and webSocket must be set, such as http: {path: /health}"}},
 	{name: "a request without a name", valid: "{requests: [{name: a, http: {}}]}",
 		invalid: "{requests: [{http: {}}]}",
 		want:    []string{"spec.requests[0].name: Required value"}},

@@ -40,6 +40,7 @@ func memoryNeed(a *workerv1.Assignment) need {
 		for _, other := range of.GetOtherTargets() {
 			n.each += connectionMemory(other, of.GetDriver())
 		}
+		n.each += webSocketsMemory(of)
 	}
 	return n
 }

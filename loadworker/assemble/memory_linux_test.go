@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"golang.org/x/net/http2"
+	"golang.org/x/net/websocket"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
@@ -156,6 +157,27 @@ func holdFrames(conn net.Conn, hold func()) {
 	}
 }
 
+// upgraded opens all connections of WebSocket, and sends nothing.
+func upgraded(t *testing.T, users int64, a *workerv1.Target) <-chan struct{} {
+	t.Helper()
+	opened, all := atomic.Int64{}, make(chan struct{})
+	server := httptest.NewUnstartedServer(websocket.Server{Handler: func(conn *websocket.Conn) {
+		if opened.Add(1) == users {
+			close(all)
+		}
+		_, _ = io.Copy(io.Discard, conn)
+	}})
+	t.Cleanup(server.CloseClientConnections)
+	if a.Tls == nil {
+		server.Start()
+	} else {
+		server.StartTLS()
+		a.Tls.InsecureSkipVerify = true
+	}
+	a.Url = server.URL
+	return all
+}
+
 // mute accepts all connections, and sends nothing.
 func mute(t *testing.T, users int64, a *workerv1.Target) <-chan struct{} {
 	t.Helper()
@@ -194,10 +216,13 @@ func schemeOf(a *workerv1.Target) string {
 }
 
 // memoryOf is what such a worker has taken when a target stands still that many users wait
-// for, and what it may take.
-func memoryOf(t *testing.T, users int64, target *workerv1.Target, where standstill) (peak, limit int64) {
+// for, and what it may take. They send the requests, if there are any, and else one of HTTP.
+func memoryOf(t *testing.T, users int64, target *workerv1.Target, where standstill, requests ...*workerv1.Request) (peak, limit int64) {
 	t.Helper()
 	a := workertest.Assignment("", workertest.Burst(0, users, 1))
+	if len(requests) > 0 {
+		a.Requests = requests
+	}
 	target = proto.CloneOf(target)
 	target.TimeoutNanos, target.AllowSpecialAddresses = int64(time.Hour), true
 	a.Target = target
@@ -267,6 +292,26 @@ func TestReservedMemoryIsWhatConnectionsTake(t *testing.T) {
 				return
 			}
 			base, less := memoryOf(t, few, tt.target, tt.where)
+			if taken, reserved := peak-base, limit-less; taken < reserved/3 {
+				t.Errorf("%d connections take %d bytes, and %d are reserved", many-few, taken, reserved)
+			}
+		})
+	}
+}
+
+// Connections of WebSocket over which messages are sent by the clock take no more than is reserved for them.
+func TestReservedMemoryIsWhatConnectionsOfWebSocketTake(t *testing.T) {
+	request := talk("hello", "hello")
+	request.WebSocket.EveryNanos = int64(time.Hour)
+	for name, target := range map[string]*workerv1.Target{"plain": {}, "TLS": {Tls: &workerv1.TLS{}}} {
+		t.Run(name, func(t *testing.T) {
+			const few, many = 200, 1200
+			base, less := memoryOf(t, few, target, upgraded, request)
+			peak, limit := memoryOf(t, many, target, upgraded, request)
+			t.Logf("%d bytes, and %d in the kernel, of %d: %d for each connection, of %d", peak, many*kernelMemory, limit, (peak-base)/(many-few), (limit-less)/(many-few))
+			if peak+many*kernelMemory > limit {
+				t.Errorf("%d users take %d bytes, and %d in the kernel; %d are reserved", many, peak, many*kernelMemory, limit)
+			}
 			if taken, reserved := peak-base, limit-less; taken < reserved/3 {
 				t.Errorf("%d connections take %d bytes, and %d are reserved", many-few, taken, reserved)
 			}

@@ -17,10 +17,16 @@ type otherTarget struct {
 // withOthers is a client that sends to the other targets of an assignment, too, by its own
 // clients for them; without any it is the same. Each has its own policy.
 func withOthers(client transport.Client, a *workerv1.Assignment, c Config) (transport.Client, []otherTarget, error) {
-	if len(a.GetOtherTargets()) == 0 {
-		return client, nil, nil
+	clients, others, err := clientsOf(client, a, c)
+	if err != nil || len(others) == 0 {
+		return client, nil, err
 	}
-	if a.GetDriver() == workerv1.Driver_DRIVER_VEGETA {
+	return transport.NewRouted(clients...), others, nil
+}
+
+// clientsOf are a client and those of the other targets of an assignment.
+func clientsOf(client transport.Client, a *workerv1.Assignment, c Config) ([]transport.Client, []otherTarget, error) {
+	if len(a.GetOtherTargets()) > 0 && a.GetDriver() == workerv1.Driver_DRIVER_VEGETA {
 		return nil, nil, errors.New("worker.driver: Vegeta sends to one target; use driver Auto")
 	}
 	clients, others := []transport.Client{client}, []otherTarget(nil)
@@ -32,5 +38,5 @@ func withOthers(client transport.Client, a *workerv1.Assignment, c Config) (tran
 		}
 		clients, others = append(clients, other), append(others, otherTarget{t, other})
 	}
-	return transport.NewRouted(clients...), others, nil
+	return clients, others, nil
 }

@@ -57,7 +57,12 @@ func newSide(a *workerv1.Assignment, c Config, of *services, connections int, fi
 	if s.client, err = newStepClient(a, c); err != nil {
 		return nil, err
 	}
-	if s.client, s.others, err = withOthers(s.client, a, c); err != nil {
+	clients, others, err := clientsOf(s.client, a, c)
+	if err != nil {
+		return nil, err
+	}
+	s.others = others
+	if s.client, err = withWebSockets(clients, a, c); err != nil {
 		return nil, err
 	}
 	traces, err := newSampler(a.GetTarget())
@@ -90,9 +95,10 @@ func newSide(a *workerv1.Assignment, c Config, of *services, connections int, fi
 	return s, err
 }
 
-// targetsOf is to how many targets a user may have a connection.
+// targetsOf is how many connections a user may have: one to each target, and one more to a target that gets
+// requests of WebSocket beside others.
 func targetsOf(a *workerv1.Assignment) int {
-	return len(assignmentsOf(a)) * (1 + len(a.GetOtherTargets()))
+	return len(assignmentsOf(a)) * (1 + len(a.GetOtherTargets()) + apart(a))
 }
 
 // verify waits until the target can be reached, and asks it the questions of the

@@ -83,7 +83,7 @@ func newRequestSource(a *workerv1.Assignment, s *services, memory int64) (*reque
 		c.Requests = append(c.Requests, request)
 	}
 	named := func(i int) string { return fmt.Sprintf("request %q", a.GetRequests()[i].GetName()) }
-	errs = append(errs, checkCallsDriver(a), t.services.addCalls(a.GetRequests(), named, c.Requests))
+	errs = append(errs, checkCallsDriver(a), checkWebSockets(a), t.services.addCalls(a.GetRequests(), named, c.Requests))
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
@@ -110,6 +110,9 @@ func toRequest(r *workerv1.Request, l logins, to *workerv1.Target) (source.Reque
 	var err error
 	if out.Stream, err = toStream(r.GetStream()); err != nil {
 		return out, fmt.Errorf("stream: %w", err)
+	}
+	if s := r.GetWebSocket(); s != nil {
+		out.WebSocket = &source.WebSocket{Subprotocol: s.GetSubprotocol(), Send: s.GetSend(), Every: time.Duration(s.GetEveryNanos())}
 	}
 	out.Tokens = source.Tokens{Input: r.GetStream().GetInputTokens(), Output: r.GetStream().GetOutputTokens()}
 	for _, v := range r.GetExpectedJson() {
@@ -151,7 +154,7 @@ func toStream(m *workerv1.Stream) (*transport.Stream, error) {
 	if m == nil {
 		return nil, nil
 	}
-	s := &transport.Stream{Until: m.GetUntil(), Stall: time.Duration(m.GetStallNanos())}
+	s := &transport.Stream{Until: m.GetUntil(), Count: m.GetCount(), Stall: time.Duration(m.GetStallNanos())}
 	switch m.GetEvents() {
 	case workerv1.StreamEvents_STREAM_EVENTS_UNSPECIFIED, workerv1.StreamEvents_STREAM_EVENTS_SSE:
 		s.Events = transport.ServerSentEvents
@@ -159,6 +162,8 @@ func toStream(m *workerv1.Stream) (*transport.Stream, error) {
 		s.Events = transport.Lines
 	case workerv1.StreamEvents_STREAM_EVENTS_CHUNKS:
 		s.Events = transport.Chunks
+	case workerv1.StreamEvents_STREAM_EVENTS_WEB_SOCKET:
+		s.Events = transport.WebSocketMessages
 	default:
 		return nil, fmt.Errorf("events: %v is not known to this worker", m.GetEvents())
 	}

@@ -5,9 +5,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // eventTimes are those of the stream that a connection carries. Its client tells it of the events, and
@@ -217,10 +219,22 @@ func (x *Execution) checkStream(h *hit, r *transport.Response) error {
 	switch {
 	case s == nil || s.Events == transport.Messages || r.Streamed.Ended:
 		return nil
+	case s.Events == transport.WebSocketMessages:
+		return closedEarly(r)
 	case s.Until != "":
 		return fmt.Errorf("the stream ended after %d events, without its last one, %q", r.Streamed.Events, s.Until)
 	case r.Streamed.Events == 0:
 		return fmt.Errorf("the stream ended without an event")
 	}
 	return nil
+}
+
+// closedEarly says with which code a server of WebSocket has closed a connection too early. The reason may be secret.
+func closedEarly(r *transport.Response) error {
+	const said = "the server closed the connection with code %d after %s, before the last one"
+	came := text.Plural(r.Streamed.Events, "message")
+	if r.Message == "" {
+		return fmt.Errorf(said, r.Streamed.Code, came)
+	}
+	return failure.Withhold(r.Message, said, r.Streamed.Code, came)
 }

@@ -131,7 +131,7 @@ func (d *goroutineDriver) do(c *goroutineConn) (transport.Response, error) {
 	deadline := x.start.Add(c.hit.sent + x.timeout(&c.hit))
 	if c.opening != nil {
 		if routed, ok := c.conn.(*transport.RoutedConn); ok { // it was not rendered when it had to be opened
-			routed.Select(c.buffer.Request.Target)
+			routed.SelectFor(&c.buffer.Request)
 		}
 		err := c.conn.Open(c.dialing, deadline)
 		d.mu.Lock()

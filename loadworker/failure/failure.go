@@ -23,7 +23,7 @@ var ErrNotProcessed = errors.New("the server refused the request: it has not pro
 var ErrCancelled = fmt.Errorf("%w: the server cancelled the request", io.ErrUnexpectedEOF)
 
 // ErrStalled is the error of a stream of which no event came for longer than it may.
-var ErrStalled = errors.New("the stream stalled: no event came for longer than http.stream.stall")
+var ErrStalled = errors.New("the stream stalled: no event came for longer than its stall")
 
 // Phase is the phase in which a request failed.
 type Phase string

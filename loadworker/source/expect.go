@@ -74,6 +74,8 @@ func (s *Source) Expected(request, status int) bool {
 	switch {
 	case len(codes) == 0 && r.call != nil:
 		return status == measure.GRPCOK
+	case len(codes) == 0 && r.socket != nil:
+		return status == http.StatusSwitchingProtocols
 	case len(codes) == 0:
 		return status >= 200 && status <= 299
 	}
@@ -105,6 +107,8 @@ func (r *request) statuses() string {
 	switch {
 	case len(r.expect.status) == 0 && r.call != nil:
 		return measure.StatusName(measure.GRPCOK)
+	case len(r.expect.status) == 0 && r.socket != nil:
+		return "101"
 	case len(r.expect.status) == 0:
 		return "200 to 299"
 	}

@@ -20,6 +20,7 @@ type Buffer struct {
 	json   []byte         // of one that has to be encoded
 	plain  []byte         // one, before it is compressed
 	rows   []int          // chosen, by slot of the table
+	socket transport.WebSocket
 }
 
 // Render renders a request of the mix into a buffer.
@@ -32,6 +33,7 @@ func (s *Source) Render(b *Buffer, index int, v Vars) {
 	b.Request.Host, b.Client, b.Request.KeepCookies, b.Request.KeepFields = nil, nil, false, r.fields
 	b.Request.Headers = b.Request.Headers[:0]
 	b.Request.Call, b.Request.KeepMessage, b.Request.Err, b.Request.Stream = false, false, nil, r.stream
+	b.Request.WebSocket = nil
 	switch {
 	case r.targets != nil:
 		b.renderTarget(r, v)
@@ -48,6 +50,9 @@ func (s *Source) Render(b *Buffer, index int, v Vars) {
 		b.record(v)
 	}
 	b.renderHeaders(r, v, 0)
+	if r.socket != nil {
+		b.renderSocket(r, v)
+	}
 	if v.Redirect != nil {
 		v.Redirect.apply(&b.Request)
 	}

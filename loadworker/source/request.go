@@ -44,6 +44,9 @@ type Request struct {
 	Stream *transport.Stream
 	// Tokens are those that a stream says that it had.
 	Tokens Tokens
+	// WebSocket is what is sent over the connection that Path and Headers open; nil: it opens none. Stream is
+	// set with it, and Body is not.
+	WebSocket *WebSocket
 }
 
 // Header is one header field; Value is a template unless it is Literal.
@@ -102,6 +105,7 @@ type request struct {
 	fields     []string // of a response, which are kept
 	stream     *transport.Stream
 	tokens     tokens
+	socket     *socket // nil: it opens none
 }
 
 // traceHeader is that of the trace context, in canonical form.
@@ -161,6 +165,11 @@ func (c compiler) compile(r Request) (request, error) {
 	var err error
 	if out.path, err = c.template(&out, r.Path, inPath); err != nil {
 		return out, fmt.Errorf("path: %w", err)
+	}
+	if r.WebSocket != nil {
+		if err := c.compileSocket(r, &out); err != nil {
+			return out, err
+		}
 	}
 	if len(r.Form) > 0 {
 		media := ""

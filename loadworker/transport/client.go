@@ -82,6 +82,9 @@ type Request struct {
 	// Stream has the response read as a stream, of whose events Watcher is told; nil: it is not one.
 	Stream  *Stream
 	Watcher Watcher
+	// WebSocket is sent over the connection that the rest opens, which only its client does; nil: it is not
+	// one. Stream is then set, too.
+	WebSocket *WebSocket
 	// KeepMessage has the text returned that goes with the status of a call.
 	KeepMessage bool
 	// Err is why it cannot be sent, and then its outcome; nil: it can.
@@ -131,7 +134,8 @@ type Response struct {
 	// EventData is the data of the latest event, if the request asks for it. It is valid as long as Body is.
 	EventData []byte
 	// Message is the text that goes with the status of a call (grpc-message), if the
-	// request asks for it: of at most MaxHeader bytes, any of which the target may choose.
+	// request asks for it: of at most MaxHeader bytes, any of which the target may choose. Of a
+	// connection of WebSocket, it is the reason of the close that Streamed.Code is of.
 	Message string
 	// Reused reports whether the request went over a connection that had carried
 	// another before. It is set beside an error, too.

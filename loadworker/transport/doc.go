@@ -5,6 +5,7 @@
 //	  ├─ http1    HTTP/1.1, plain or over TLS: a client of our own
 //	  ├─ http2    HTTP/2, by prior knowledge or over TLS: the same
 //	  │   └─ grpc calls: their messages' frames, and what a response must have
+//	  ├─ websocket  connections of WebSocket, each of which is a request
 //	  ├─ nethttp  targets behind a proxy: net/http without its pool
 //	  ├─ oneShot  each of them, with a connection for each request
 //	  └─ routed   several of them, each for one of several targets

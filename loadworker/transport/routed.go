@@ -11,16 +11,34 @@ import (
 )
 
 // routed is a Client of several targets.
-type routed struct{ clients []Client }
+type routed struct {
+	clients []Client // of the targets first
+	targets int
+	apart   []int // the index of the client of requests of WebSocket, by target; nil: they have none apart
+}
 
 // NewRouted returns a client whose connections have one to each target, opened when it is
 // needed: that of clients[i] carries the requests whose Target is i. Only connections of clients
 // whose requests are sent by Do can be among them, not in an event loop.
-func NewRouted(clients ...Client) Client { return routed{clients} }
+func NewRouted(clients ...Client) Client { return routed{clients: clients, targets: len(clients)} }
+
+// NewMixed is NewRouted with clients of their own for requests of WebSocket: webSockets[i] carries those whose
+// Target is i. Where that is nil, clients[i] carries all.
+func NewMixed(clients, webSockets []Client) Client {
+	r := routed{clients: slices.Clone(clients), targets: len(clients), apart: make([]int, len(clients))}
+	for i, client := range webSockets {
+		r.apart[i] = i
+		if client != nil {
+			r.apart[i] = len(r.clients)
+			r.clients = append(r.clients, client)
+		}
+	}
+	return r
+}
 
 // NewConn returns a connection that is open to no target.
 func (r routed) NewConn() Conn {
-	c := &RoutedConn{conns: make([]Conn, len(r.clients))}
+	c := &RoutedConn{conns: make([]Conn, len(r.clients)), targets: r.targets, apart: r.apart}
 	for i, client := range r.clients {
 		c.conns[i] = client.NewConn()
 	}
@@ -71,25 +89,39 @@ func (r routed) Name() string {
 			names = append(names, name)
 		}
 	}
-	return strings.Join(names, ", ") + fmt.Sprintf(", %d targets", len(r.clients))
+	all := strings.Join(names, ", ")
+	if r.targets > 1 {
+		all += fmt.Sprintf(", %d targets", r.targets)
+	}
+	return all
 }
 
 // RoutedConn is a connection to each of several targets. What a Conn says of itself is said of
 // that to the target which was selected last, as is that of a request by Do.
 type RoutedConn struct {
-	conns []Conn
-	at    int
+	conns   []Conn
+	targets int
+	apart   []int
+	at      int
 }
 
 // Targets is to how many targets it has a connection.
-func (c *RoutedConn) Targets() int { return len(c.conns) }
+func (c *RoutedConn) Targets() int { return c.targets }
 
 // Select has Open, IsOpen and Alive be about the connection to a target.
 func (c *RoutedConn) Select(target int) { c.at = target }
 
+// SelectFor is Select for the connection that carries a request.
+func (c *RoutedConn) SelectFor(r *Request) {
+	c.at = r.Target
+	if r.WebSocket != nil && c.apart != nil {
+		c.at = c.apart[r.Target]
+	}
+}
+
 // Do sends a request to its target.
 func (c *RoutedConn) Do(ctx context.Context, r *Request, deadline time.Time) (Response, error) {
-	c.at = r.Target
+	c.SelectFor(r)
 	return c.conns[c.at].Do(ctx, r, deadline)
 }
 

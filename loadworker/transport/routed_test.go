@@ -55,3 +55,32 @@ func TestRoutedSendsToTheTargetOfTheRequest(t *testing.T) {
 		}
 	}
 }
+
+// Requests of WebSocket have a connection of their own where others have one, too, and what opens connections ahead
+// sees one to each target.
+func TestMixedSendsRequestsOfWebSocketApart(t *testing.T) {
+	answer := func(status int) *http1.Client {
+		return http1.NewClient(scripted.NewDialer(t, scripted.Protocols(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))["HTTP/1.1"]), "")
+	}
+	client := transport.NewMixed([]transport.Client{answer(201), answer(202), answer(203)}, []transport.Client{nil, answer(204), nil})
+	conn, ok := client.NewConn().(*transport.RoutedConn)
+	if !ok || conn.Targets() != 3 {
+		t.Fatalf("%T to %d targets", conn, conn.Targets())
+	}
+	defer conn.Close()
+	got := ""
+	for _, webSocket := range []*transport.WebSocket{nil, {}} {
+		for target := range 3 {
+			r := &transport.Request{Target: target, Method: "GET", Path: []byte("/"), WebSocket: webSocket}
+			response, err := conn.Do(context.Background(), r, scripted.Far())
+			must.Succeed(t, err)
+			got += fmt.Sprint(response.Status, " ")
+		}
+	}
+	if want := "201 202 203 201 204 203 "; got != want {
+		t.Errorf("the clients of %s have sent them, want %s", got, want)
+	}
+	if want := "http1, 3 targets"; client.Name() != want {
+		t.Errorf("named %q, want %q", client.Name(), want)
+	}
+}

@@ -8,6 +8,8 @@ type Stream struct {
 	Events EventFormat
 	// Until is the data of the last event; empty: the last before the response ends is.
 	Until string
+	// Count is how many events end it; 0: their number does not.
+	Count int64
 	// Stall is the longest time between two events: after it, the response is given up with
 	// failure.ErrStalled; 0: any.
 	Stall time.Duration
@@ -30,6 +32,8 @@ const (
 	Chunks
 	// Messages are those of a call of gRPC.
 	Messages
+	// WebSocketMessages are those of a connection of WebSocket, text and binary.
+	WebSocketMessages
 )
 
 // LingerAfterUntil is how long the end of a response may take after its last event. Later, the client
@@ -47,7 +51,19 @@ type Watcher interface {
 type Streamed struct {
 	// Events is how many events came.
 	Events int64
-	// Ended says that the last of them was the one of Stream.Until, and Left that the client did not
+	// Ended says that the last of them was the one of Stream.Until, or of Stream.Count, and Left that the client did not
 	// wait for the end of the response after it.
 	Ended, Left bool
+	// Code is that of the close with which a server of WebSocket has ended it before that; 0: there was none.
+	Code uint16
+}
+
+// WebSocket is what is sent over a connection of WebSocket. Its slices belong to the caller.
+type WebSocket struct {
+	// Subprotocol is the one that the server must choose; "": none.
+	Subprotocol string
+	// Send are the messages, which are text. Every is the time from one to the next; 0: each but the first
+	// waits for a message since the one before.
+	Send  [][]byte
+	Every time.Duration
 }

@@ -128,6 +128,8 @@ const (
 	StreamEvents_STREAM_EVENTS_SSE         StreamEvents = 1
 	StreamEvents_STREAM_EVENTS_LINES       StreamEvents = 2
 	StreamEvents_STREAM_EVENTS_CHUNKS      StreamEvents = 3
+	// STREAM_EVENTS_WEB_SOCKET are the messages of a connection of WebSocket.
+	StreamEvents_STREAM_EVENTS_WEB_SOCKET StreamEvents = 4
 )
 
 // Enum value maps for StreamEvents.
@@ -137,12 +139,14 @@ var (
 		1: "STREAM_EVENTS_SSE",
 		2: "STREAM_EVENTS_LINES",
 		3: "STREAM_EVENTS_CHUNKS",
+		4: "STREAM_EVENTS_WEB_SOCKET",
 	}
 	StreamEvents_value = map[string]int32{
 		"STREAM_EVENTS_UNSPECIFIED": 0,
 		"STREAM_EVENTS_SSE":         1,
 		"STREAM_EVENTS_LINES":       2,
 		"STREAM_EVENTS_CHUNKS":      3,
+		"STREAM_EVENTS_WEB_SOCKET":  4,
 	}
 )
 
@@ -2356,7 +2360,9 @@ type Request struct {
 	// follow_redirects is how many redirects are followed at most.
 	FollowRedirects int32 `protobuf:"varint,81,opt,name=follow_redirects,json=followRedirects,proto3" json:"follow_redirects,omitempty"`
 	// stream is how a response that comes in parts is read; absent: as a whole.
-	Stream        *Stream `protobuf:"bytes,90,opt,name=stream,proto3" json:"stream,omitempty"`
+	Stream *Stream `protobuf:"bytes,90,opt,name=stream,proto3" json:"stream,omitempty"`
+	// web_socket is opened by the path and the headers, and the messages that come are the events of stream.
+	WebSocket     *WebSocket `protobuf:"bytes,91,opt,name=web_socket,json=webSocket,proto3" json:"web_socket,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2538,6 +2544,77 @@ func (x *Request) GetStream() *Stream {
 	return nil
 }
 
+func (x *Request) GetWebSocket() *WebSocket {
+	if x != nil {
+		return x.WebSocket
+	}
+	return nil
+}
+
+// WebSocket is what is sent over a connection of WebSocket.
+type WebSocket struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// subprotocol is the one that the target must choose; empty: none.
+	Subprotocol string `protobuf:"bytes,1,opt,name=subprotocol,proto3" json:"subprotocol,omitempty"`
+	// send are the messages that are sent. They are templates.
+	Send []string `protobuf:"bytes,2,rep,name=send,proto3" json:"send,omitempty"`
+	// every_nanos is the time from one to the next; 0: each waits for a message since the one before.
+	EveryNanos    int64 `protobuf:"varint,3,opt,name=every_nanos,json=everyNanos,proto3" json:"every_nanos,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WebSocket) Reset() {
+	*x = WebSocket{}
+	mi := &file_worker_v1_session_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WebSocket) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WebSocket) ProtoMessage() {}
+
+func (x *WebSocket) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WebSocket.ProtoReflect.Descriptor instead.
+func (*WebSocket) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *WebSocket) GetSubprotocol() string {
+	if x != nil {
+		return x.Subprotocol
+	}
+	return ""
+}
+
+func (x *WebSocket) GetSend() []string {
+	if x != nil {
+		return x.Send
+	}
+	return nil
+}
+
+func (x *WebSocket) GetEveryNanos() int64 {
+	if x != nil {
+		return x.EveryNanos
+	}
+	return 0
+}
+
 // Stream is how a response that comes in parts is read.
 type Stream struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -2548,15 +2625,17 @@ type Stream struct {
 	StallNanos int64 `protobuf:"varint,3,opt,name=stall_nanos,json=stallNanos,proto3" json:"stall_nanos,omitempty"`
 	// input_tokens and output_tokens are paths of numbers in the last event but that of until; empty: they
 	// are not read.
-	InputTokens   string `protobuf:"bytes,4,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
-	OutputTokens  string `protobuf:"bytes,5,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
+	InputTokens  string `protobuf:"bytes,4,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
+	OutputTokens string `protobuf:"bytes,5,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
+	// count is how many events end it; 0: their number does not.
+	Count         int64 `protobuf:"varint,6,opt,name=count,proto3" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Stream) Reset() {
 	*x = Stream{}
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2568,7 +2647,7 @@ func (x *Stream) String() string {
 func (*Stream) ProtoMessage() {}
 
 func (x *Stream) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[22]
+	mi := &file_worker_v1_session_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2581,7 +2660,7 @@ func (x *Stream) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stream.ProtoReflect.Descriptor instead.
 func (*Stream) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{22}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Stream) GetEvents() StreamEvents {
@@ -2619,6 +2698,13 @@ func (x *Stream) GetOutputTokens() string {
 	return ""
 }
 
+func (x *Stream) GetCount() int64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
 // FormField is a field of a form; its value is a template.
 type FormField struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2635,7 +2721,7 @@ type FormField struct {
 
 func (x *FormField) Reset() {
 	*x = FormField{}
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2647,7 +2733,7 @@ func (x *FormField) String() string {
 func (*FormField) ProtoMessage() {}
 
 func (x *FormField) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[23]
+	mi := &file_worker_v1_session_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2660,7 +2746,7 @@ func (x *FormField) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormField.ProtoReflect.Descriptor instead.
 func (*FormField) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{23}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *FormField) GetName() string {
@@ -2716,7 +2802,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2728,7 +2814,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[24]
+	mi := &file_worker_v1_session_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2741,7 +2827,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{24}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Call) GetMethod() string {
@@ -2785,7 +2871,7 @@ type ExpectedValue struct {
 
 func (x *ExpectedValue) Reset() {
 	*x = ExpectedValue{}
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2797,7 +2883,7 @@ func (x *ExpectedValue) String() string {
 func (*ExpectedValue) ProtoMessage() {}
 
 func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[25]
+	mi := &file_worker_v1_session_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2810,7 +2896,7 @@ func (x *ExpectedValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExpectedValue.ProtoReflect.Descriptor instead.
 func (*ExpectedValue) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{25}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ExpectedValue) GetPath() string {
@@ -2843,7 +2929,7 @@ type Header struct {
 
 func (x *Header) Reset() {
 	*x = Header{}
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2855,7 +2941,7 @@ func (x *Header) String() string {
 func (*Header) ProtoMessage() {}
 
 func (x *Header) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[26]
+	mi := &file_worker_v1_session_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2868,7 +2954,7 @@ func (x *Header) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Header.ProtoReflect.Descriptor instead.
 func (*Header) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{26}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Header) GetName() string {
@@ -2916,7 +3002,7 @@ type Login struct {
 
 func (x *Login) Reset() {
 	*x = Login{}
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2928,7 +3014,7 @@ func (x *Login) String() string {
 func (*Login) ProtoMessage() {}
 
 func (x *Login) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[27]
+	mi := &file_worker_v1_session_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2941,7 +3027,7 @@ func (x *Login) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Login.ProtoReflect.Descriptor instead.
 func (*Login) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{27}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Login) GetName() string {
@@ -3001,7 +3087,7 @@ type AWS struct {
 
 func (x *AWS) Reset() {
 	*x = AWS{}
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3013,7 +3099,7 @@ func (x *AWS) String() string {
 func (*AWS) ProtoMessage() {}
 
 func (x *AWS) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[28]
+	mi := &file_worker_v1_session_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3026,7 +3112,7 @@ func (x *AWS) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AWS.ProtoReflect.Descriptor instead.
 func (*AWS) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{28}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *AWS) GetAccessKeyIdFile() string {
@@ -3083,7 +3169,7 @@ type OAuth2 struct {
 
 func (x *OAuth2) Reset() {
 	*x = OAuth2{}
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3095,7 +3181,7 @@ func (x *OAuth2) String() string {
 func (*OAuth2) ProtoMessage() {}
 
 func (x *OAuth2) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[29]
+	mi := &file_worker_v1_session_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3108,7 +3194,7 @@ func (x *OAuth2) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OAuth2.ProtoReflect.Descriptor instead.
 func (*OAuth2) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{29}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *OAuth2) GetTarget() int32 {
@@ -3174,7 +3260,7 @@ type Data struct {
 
 func (x *Data) Reset() {
 	*x = Data{}
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3186,7 +3272,7 @@ func (x *Data) String() string {
 func (*Data) ProtoMessage() {}
 
 func (x *Data) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[30]
+	mi := &file_worker_v1_session_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3199,7 +3285,7 @@ func (x *Data) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Data.ProtoReflect.Descriptor instead.
 func (*Data) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{30}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Data) GetName() string {
@@ -3241,7 +3327,7 @@ type Setup struct {
 
 func (x *Setup) Reset() {
 	*x = Setup{}
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3253,7 +3339,7 @@ func (x *Setup) String() string {
 func (*Setup) ProtoMessage() {}
 
 func (x *Setup) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[31]
+	mi := &file_worker_v1_session_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3266,7 +3352,7 @@ func (x *Setup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setup.ProtoReflect.Descriptor instead.
 func (*Setup) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{31}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Setup) GetFill() *Fill {
@@ -3300,7 +3386,7 @@ type Fill struct {
 
 func (x *Fill) Reset() {
 	*x = Fill{}
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3312,7 +3398,7 @@ func (x *Fill) String() string {
 func (*Fill) ProtoMessage() {}
 
 func (x *Fill) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[32]
+	mi := &file_worker_v1_session_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3325,7 +3411,7 @@ func (x *Fill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fill.ProtoReflect.Descriptor instead.
 func (*Fill) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{32}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Fill) GetRequest() int32 {
@@ -3368,7 +3454,7 @@ type WarmUp struct {
 
 func (x *WarmUp) Reset() {
 	*x = WarmUp{}
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3380,7 +3466,7 @@ func (x *WarmUp) String() string {
 func (*WarmUp) ProtoMessage() {}
 
 func (x *WarmUp) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[33]
+	mi := &file_worker_v1_session_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3393,7 +3479,7 @@ func (x *WarmUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WarmUp.ProtoReflect.Descriptor instead.
 func (*WarmUp) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{33}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WarmUp) GetRequest() int32 {
@@ -3446,7 +3532,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3458,7 +3544,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[34]
+	mi := &file_worker_v1_session_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3471,7 +3557,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{34}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Step) GetIndex() int32 {
@@ -3628,7 +3714,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3640,7 +3726,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[35]
+	mi := &file_worker_v1_session_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3653,7 +3739,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{35}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Share) GetFirst() int64 {
@@ -3690,7 +3776,7 @@ type PacedUsers struct {
 
 func (x *PacedUsers) Reset() {
 	*x = PacedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3702,7 +3788,7 @@ func (x *PacedUsers) String() string {
 func (*PacedUsers) ProtoMessage() {}
 
 func (x *PacedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[36]
+	mi := &file_worker_v1_session_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3715,7 +3801,7 @@ func (x *PacedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PacedUsers.ProtoReflect.Descriptor instead.
 func (*PacedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{36}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *PacedUsers) GetTotalRateMicros() int64 {
@@ -3745,7 +3831,7 @@ type ClosedUsers struct {
 
 func (x *ClosedUsers) Reset() {
 	*x = ClosedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3757,7 +3843,7 @@ func (x *ClosedUsers) String() string {
 func (*ClosedUsers) ProtoMessage() {}
 
 func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[37]
+	mi := &file_worker_v1_session_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3770,7 +3856,7 @@ func (x *ClosedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClosedUsers.ProtoReflect.Descriptor instead.
 func (*ClosedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{37}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ClosedUsers) GetDurationNanos() int64 {
@@ -3806,7 +3892,7 @@ type RampedUsers struct {
 
 func (x *RampedUsers) Reset() {
 	*x = RampedUsers{}
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3818,7 +3904,7 @@ func (x *RampedUsers) String() string {
 func (*RampedUsers) ProtoMessage() {}
 
 func (x *RampedUsers) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[38]
+	mi := &file_worker_v1_session_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3831,7 +3917,7 @@ func (x *RampedUsers) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RampedUsers.ProtoReflect.Descriptor instead.
 func (*RampedUsers) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{38}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *RampedUsers) GetFrom() int64 {
@@ -3881,7 +3967,7 @@ type Think struct {
 
 func (x *Think) Reset() {
 	*x = Think{}
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3893,7 +3979,7 @@ func (x *Think) String() string {
 func (*Think) ProtoMessage() {}
 
 func (x *Think) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[39]
+	mi := &file_worker_v1_session_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3906,7 +3992,7 @@ func (x *Think) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Think.ProtoReflect.Descriptor instead.
 func (*Think) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{39}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Think) GetShortestNanos() int64 {
@@ -3937,7 +4023,7 @@ type Burst struct {
 
 func (x *Burst) Reset() {
 	*x = Burst{}
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3949,7 +4035,7 @@ func (x *Burst) String() string {
 func (*Burst) ProtoMessage() {}
 
 func (x *Burst) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[40]
+	mi := &file_worker_v1_session_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3962,7 +4048,7 @@ func (x *Burst) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Burst.ProtoReflect.Descriptor instead.
 func (*Burst) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{40}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Burst) GetRequestsPerUser() int32 {
@@ -4006,7 +4092,7 @@ type Arrivals struct {
 
 func (x *Arrivals) Reset() {
 	*x = Arrivals{}
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4018,7 +4104,7 @@ func (x *Arrivals) String() string {
 func (*Arrivals) ProtoMessage() {}
 
 func (x *Arrivals) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[41]
+	mi := &file_worker_v1_session_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4031,7 +4117,7 @@ func (x *Arrivals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Arrivals.ProtoReflect.Descriptor instead.
 func (*Arrivals) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{41}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Arrivals) GetTotalRateMicros() int64 {
@@ -4073,7 +4159,7 @@ type Recorded struct {
 
 func (x *Recorded) Reset() {
 	*x = Recorded{}
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4085,7 +4171,7 @@ func (x *Recorded) String() string {
 func (*Recorded) ProtoMessage() {}
 
 func (x *Recorded) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4098,7 +4184,7 @@ func (x *Recorded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recorded.ProtoReflect.Descriptor instead.
 func (*Recorded) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Recorded) GetDurationNanos() int64 {
@@ -4120,7 +4206,7 @@ type StartStep struct {
 
 func (x *StartStep) Reset() {
 	*x = StartStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4132,7 +4218,7 @@ func (x *StartStep) String() string {
 func (*StartStep) ProtoMessage() {}
 
 func (x *StartStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4145,7 +4231,7 @@ func (x *StartStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartStep.ProtoReflect.Descriptor instead.
 func (*StartStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *StartStep) GetStep() int32 {
@@ -4173,7 +4259,7 @@ type StopStep struct {
 
 func (x *StopStep) Reset() {
 	*x = StopStep{}
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4185,7 +4271,7 @@ func (x *StopStep) String() string {
 func (*StopStep) ProtoMessage() {}
 
 func (x *StopStep) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4198,7 +4284,7 @@ func (x *StopStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopStep.ProtoReflect.Descriptor instead.
 func (*StopStep) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *StopStep) GetStep() int32 {
@@ -4219,7 +4305,7 @@ type Acknowledge struct {
 
 func (x *Acknowledge) Reset() {
 	*x = Acknowledge{}
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4231,7 +4317,7 @@ func (x *Acknowledge) String() string {
 func (*Acknowledge) ProtoMessage() {}
 
 func (x *Acknowledge) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4244,7 +4330,7 @@ func (x *Acknowledge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Acknowledge.ProtoReflect.Descriptor instead.
 func (*Acknowledge) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Acknowledge) GetBefore() int32 {
@@ -4267,7 +4353,7 @@ type ReadAudits struct {
 
 func (x *ReadAudits) Reset() {
 	*x = ReadAudits{}
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4279,7 +4365,7 @@ func (x *ReadAudits) String() string {
 func (*ReadAudits) ProtoMessage() {}
 
 func (x *ReadAudits) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4292,7 +4378,7 @@ func (x *ReadAudits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadAudits.ProtoReflect.Descriptor instead.
 func (*ReadAudits) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ReadAudits) GetRound() int32 {
@@ -4314,7 +4400,7 @@ type AuditReadings struct {
 
 func (x *AuditReadings) Reset() {
 	*x = AuditReadings{}
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4326,7 +4412,7 @@ func (x *AuditReadings) String() string {
 func (*AuditReadings) ProtoMessage() {}
 
 func (x *AuditReadings) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4339,7 +4425,7 @@ func (x *AuditReadings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReadings.ProtoReflect.Descriptor instead.
 func (*AuditReadings) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *AuditReadings) GetRound() int32 {
@@ -4372,7 +4458,7 @@ type AuditReading struct {
 
 func (x *AuditReading) Reset() {
 	*x = AuditReading{}
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4384,7 +4470,7 @@ func (x *AuditReading) String() string {
 func (*AuditReading) ProtoMessage() {}
 
 func (x *AuditReading) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4397,7 +4483,7 @@ func (x *AuditReading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditReading.ProtoReflect.Descriptor instead.
 func (*AuditReading) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *AuditReading) GetRead() bool {
@@ -4437,7 +4523,7 @@ type Finish struct {
 
 func (x *Finish) Reset() {
 	*x = Finish{}
-	mi := &file_worker_v1_session_proto_msgTypes[49]
+	mi := &file_worker_v1_session_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4449,7 +4535,7 @@ func (x *Finish) String() string {
 func (*Finish) ProtoMessage() {}
 
 func (x *Finish) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[49]
+	mi := &file_worker_v1_session_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4462,7 +4548,7 @@ func (x *Finish) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Finish.ProtoReflect.Descriptor instead.
 func (*Finish) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{49}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{50}
 }
 
 // Snapshot is all that a worker measured in a step so far: it replaces the
@@ -4485,7 +4571,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_worker_v1_session_proto_msgTypes[50]
+	mi := &file_worker_v1_session_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4497,7 +4583,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[50]
+	mi := &file_worker_v1_session_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4510,7 +4596,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{50}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Snapshot) GetStep() int32 {
@@ -4614,7 +4700,7 @@ type StepMeasurement struct {
 
 func (x *StepMeasurement) Reset() {
 	*x = StepMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[51]
+	mi := &file_worker_v1_session_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4626,7 +4712,7 @@ func (x *StepMeasurement) String() string {
 func (*StepMeasurement) ProtoMessage() {}
 
 func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[51]
+	mi := &file_worker_v1_session_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4639,7 +4725,7 @@ func (x *StepMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepMeasurement.ProtoReflect.Descriptor instead.
 func (*StepMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{51}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *StepMeasurement) GetRequests() []*RequestMeasurement {
@@ -4869,7 +4955,7 @@ type ReplayLines struct {
 
 func (x *ReplayLines) Reset() {
 	*x = ReplayLines{}
-	mi := &file_worker_v1_session_proto_msgTypes[52]
+	mi := &file_worker_v1_session_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4881,7 +4967,7 @@ func (x *ReplayLines) String() string {
 func (*ReplayLines) ProtoMessage() {}
 
 func (x *ReplayLines) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[52]
+	mi := &file_worker_v1_session_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4894,7 +4980,7 @@ func (x *ReplayLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplayLines.ProtoReflect.Descriptor instead.
 func (*ReplayLines) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{52}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ReplayLines) GetLines() int64 {
@@ -4963,7 +5049,7 @@ type Timeline struct {
 
 func (x *Timeline) Reset() {
 	*x = Timeline{}
-	mi := &file_worker_v1_session_proto_msgTypes[53]
+	mi := &file_worker_v1_session_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4975,7 +5061,7 @@ func (x *Timeline) String() string {
 func (*Timeline) ProtoMessage() {}
 
 func (x *Timeline) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[53]
+	mi := &file_worker_v1_session_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4988,7 +5074,7 @@ func (x *Timeline) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timeline.ProtoReflect.Descriptor instead.
 func (*Timeline) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{53}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Timeline) GetOutstanding() []byte {
@@ -5043,7 +5129,7 @@ type JourneyMeasurement struct {
 
 func (x *JourneyMeasurement) Reset() {
 	*x = JourneyMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[54]
+	mi := &file_worker_v1_session_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5055,7 +5141,7 @@ func (x *JourneyMeasurement) String() string {
 func (*JourneyMeasurement) ProtoMessage() {}
 
 func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[54]
+	mi := &file_worker_v1_session_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5068,7 +5154,7 @@ func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JourneyMeasurement.ProtoReflect.Descriptor instead.
 func (*JourneyMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{54}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *JourneyMeasurement) GetStarted() int64 {
@@ -5176,7 +5262,7 @@ type Series struct {
 
 func (x *Series) Reset() {
 	*x = Series{}
-	mi := &file_worker_v1_session_proto_msgTypes[55]
+	mi := &file_worker_v1_session_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5188,7 +5274,7 @@ func (x *Series) String() string {
 func (*Series) ProtoMessage() {}
 
 func (x *Series) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[55]
+	mi := &file_worker_v1_session_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5201,7 +5287,7 @@ func (x *Series) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Series.ProtoReflect.Descriptor instead.
 func (*Series) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{55}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Series) GetPoints() [][]byte {
@@ -5248,7 +5334,7 @@ type GeneratorHealth struct {
 
 func (x *GeneratorHealth) Reset() {
 	*x = GeneratorHealth{}
-	mi := &file_worker_v1_session_proto_msgTypes[56]
+	mi := &file_worker_v1_session_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5260,7 +5346,7 @@ func (x *GeneratorHealth) String() string {
 func (*GeneratorHealth) ProtoMessage() {}
 
 func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[56]
+	mi := &file_worker_v1_session_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5273,7 +5359,7 @@ func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GeneratorHealth.ProtoReflect.Descriptor instead.
 func (*GeneratorHealth) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{56}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *GeneratorHealth) GetCpuThrottledNanos() int64 {
@@ -5384,7 +5470,7 @@ type RequestMeasurement struct {
 
 func (x *RequestMeasurement) Reset() {
 	*x = RequestMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[57]
+	mi := &file_worker_v1_session_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5396,7 +5482,7 @@ func (x *RequestMeasurement) String() string {
 func (*RequestMeasurement) ProtoMessage() {}
 
 func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[57]
+	mi := &file_worker_v1_session_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5409,7 +5495,7 @@ func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestMeasurement.ProtoReflect.Descriptor instead.
 func (*RequestMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{57}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *RequestMeasurement) GetSent() int64 {
@@ -5612,7 +5698,7 @@ type Streams struct {
 
 func (x *Streams) Reset() {
 	*x = Streams{}
-	mi := &file_worker_v1_session_proto_msgTypes[58]
+	mi := &file_worker_v1_session_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5624,7 +5710,7 @@ func (x *Streams) String() string {
 func (*Streams) ProtoMessage() {}
 
 func (x *Streams) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[58]
+	mi := &file_worker_v1_session_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5637,7 +5723,7 @@ func (x *Streams) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Streams.ProtoReflect.Descriptor instead.
 func (*Streams) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{58}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Streams) GetEvents() int64 {
@@ -5725,7 +5811,7 @@ type Traces struct {
 
 func (x *Traces) Reset() {
 	*x = Traces{}
-	mi := &file_worker_v1_session_proto_msgTypes[59]
+	mi := &file_worker_v1_session_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5737,7 +5823,7 @@ func (x *Traces) String() string {
 func (*Traces) ProtoMessage() {}
 
 func (x *Traces) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[59]
+	mi := &file_worker_v1_session_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5750,7 +5836,7 @@ func (x *Traces) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Traces.ProtoReflect.Descriptor instead.
 func (*Traces) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{59}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Traces) GetIds() []byte {
@@ -5811,7 +5897,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[60]
+	mi := &file_worker_v1_session_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5823,7 +5909,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[60]
+	mi := &file_worker_v1_session_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5836,7 +5922,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{60}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Histogram) GetCounts() []byte {
@@ -5880,7 +5966,7 @@ type Clients struct {
 
 func (x *Clients) Reset() {
 	*x = Clients{}
-	mi := &file_worker_v1_session_proto_msgTypes[61]
+	mi := &file_worker_v1_session_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5892,7 +5978,7 @@ func (x *Clients) String() string {
 func (*Clients) ProtoMessage() {}
 
 func (x *Clients) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[61]
+	mi := &file_worker_v1_session_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5905,7 +5991,7 @@ func (x *Clients) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clients.ProtoReflect.Descriptor instead.
 func (*Clients) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{61}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Clients) GetNames() []string {
@@ -5988,7 +6074,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[62]
+	mi := &file_worker_v1_session_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6000,7 +6086,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[62]
+	mi := &file_worker_v1_session_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6013,7 +6099,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{62}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -6197,7 +6283,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\vserver_name\x18\x04 \x01(\tR\n" +
 	"serverName\x120\n" +
 	"\x14insecure_skip_verify\x18\x05 \x01(\bR\x12insecureSkipVerify\x12\x16\n" +
-	"\x06resume\x18\x06 \x01(\bR\x06resume\"\xa5\x06\n" +
+	"\x06resume\x18\x06 \x01(\bR\x06resume\"\xe3\x06\n" +
 	"\aRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -6222,14 +6308,22 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06target\x18F \x01(\x05R\x06target\x121\n" +
 	"\x04form\x18P \x03(\v2\x1d.loadtest.worker.v1.FormFieldR\x04form\x12)\n" +
 	"\x10follow_redirects\x18Q \x01(\x05R\x0ffollowRedirects\x122\n" +
-	"\x06stream\x18Z \x01(\v2\x1a.loadtest.worker.v1.StreamR\x06streamJ\x04\b\f\x10\r\"\xc1\x01\n" +
+	"\x06stream\x18Z \x01(\v2\x1a.loadtest.worker.v1.StreamR\x06stream\x12<\n" +
+	"\n" +
+	"web_socket\x18[ \x01(\v2\x1d.loadtest.worker.v1.WebSocketR\twebSocketJ\x04\b\f\x10\r\"b\n" +
+	"\tWebSocket\x12 \n" +
+	"\vsubprotocol\x18\x01 \x01(\tR\vsubprotocol\x12\x12\n" +
+	"\x04send\x18\x02 \x03(\tR\x04send\x12\x1f\n" +
+	"\vevery_nanos\x18\x03 \x01(\x03R\n" +
+	"everyNanos\"\xd7\x01\n" +
 	"\x06Stream\x128\n" +
 	"\x06events\x18\x01 \x01(\x0e2 .loadtest.worker.v1.StreamEventsR\x06events\x12\x14\n" +
 	"\x05until\x18\x02 \x01(\tR\x05until\x12\x1f\n" +
 	"\vstall_nanos\x18\x03 \x01(\x03R\n" +
 	"stallNanos\x12!\n" +
 	"\finput_tokens\x18\x04 \x01(\tR\vinputTokens\x12#\n" +
-	"\routput_tokens\x18\x05 \x01(\tR\foutputTokens\"\x91\x01\n" +
+	"\routput_tokens\x18\x05 \x01(\tR\foutputTokens\x12\x14\n" +
+	"\x05count\x18\x06 \x01(\x03R\x05count\"\x91\x01\n" +
 	"\tFormField\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x1a\n" +
@@ -6512,12 +6606,13 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bProtocol\x12\x18\n" +
 	"\x14PROTOCOL_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0ePROTOCOL_HTTP1\x10\x01\x12\x12\n" +
-	"\x0ePROTOCOL_HTTP2\x10\x02*w\n" +
+	"\x0ePROTOCOL_HTTP2\x10\x02*\x95\x01\n" +
 	"\fStreamEvents\x12\x1d\n" +
 	"\x19STREAM_EVENTS_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11STREAM_EVENTS_SSE\x10\x01\x12\x17\n" +
 	"\x13STREAM_EVENTS_LINES\x10\x02\x12\x18\n" +
-	"\x14STREAM_EVENTS_CHUNKS\x10\x03*a\n" +
+	"\x14STREAM_EVENTS_CHUNKS\x10\x03\x12\x1c\n" +
+	"\x18STREAM_EVENTS_WEB_SOCKET\x10\x04*a\n" +
 	"\rTargetsFormat\x12\x1e\n" +
 	"\x1aTARGETS_FORMAT_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13TARGETS_FORMAT_HTTP\x10\x01\x12\x17\n" +
@@ -6549,7 +6644,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 66)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Driver)(0),                // 0: loadtest.worker.v1.Driver
 	(Protocol)(0),              // 1: loadtest.worker.v1.Protocol
@@ -6579,77 +6674,78 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*Target)(nil),             // 25: loadtest.worker.v1.Target
 	(*TLS)(nil),                // 26: loadtest.worker.v1.TLS
 	(*Request)(nil),            // 27: loadtest.worker.v1.Request
-	(*Stream)(nil),             // 28: loadtest.worker.v1.Stream
-	(*FormField)(nil),          // 29: loadtest.worker.v1.FormField
-	(*Call)(nil),               // 30: loadtest.worker.v1.Call
-	(*ExpectedValue)(nil),      // 31: loadtest.worker.v1.ExpectedValue
-	(*Header)(nil),             // 32: loadtest.worker.v1.Header
-	(*Login)(nil),              // 33: loadtest.worker.v1.Login
-	(*AWS)(nil),                // 34: loadtest.worker.v1.AWS
-	(*OAuth2)(nil),             // 35: loadtest.worker.v1.OAuth2
-	(*Data)(nil),               // 36: loadtest.worker.v1.Data
-	(*Setup)(nil),              // 37: loadtest.worker.v1.Setup
-	(*Fill)(nil),               // 38: loadtest.worker.v1.Fill
-	(*WarmUp)(nil),             // 39: loadtest.worker.v1.WarmUp
-	(*Step)(nil),               // 40: loadtest.worker.v1.Step
-	(*Share)(nil),              // 41: loadtest.worker.v1.Share
-	(*PacedUsers)(nil),         // 42: loadtest.worker.v1.PacedUsers
-	(*ClosedUsers)(nil),        // 43: loadtest.worker.v1.ClosedUsers
-	(*RampedUsers)(nil),        // 44: loadtest.worker.v1.RampedUsers
-	(*Think)(nil),              // 45: loadtest.worker.v1.Think
-	(*Burst)(nil),              // 46: loadtest.worker.v1.Burst
-	(*Arrivals)(nil),           // 47: loadtest.worker.v1.Arrivals
-	(*Recorded)(nil),           // 48: loadtest.worker.v1.Recorded
-	(*StartStep)(nil),          // 49: loadtest.worker.v1.StartStep
-	(*StopStep)(nil),           // 50: loadtest.worker.v1.StopStep
-	(*Acknowledge)(nil),        // 51: loadtest.worker.v1.Acknowledge
-	(*ReadAudits)(nil),         // 52: loadtest.worker.v1.ReadAudits
-	(*AuditReadings)(nil),      // 53: loadtest.worker.v1.AuditReadings
-	(*AuditReading)(nil),       // 54: loadtest.worker.v1.AuditReading
-	(*Finish)(nil),             // 55: loadtest.worker.v1.Finish
-	(*Snapshot)(nil),           // 56: loadtest.worker.v1.Snapshot
-	(*StepMeasurement)(nil),    // 57: loadtest.worker.v1.StepMeasurement
-	(*ReplayLines)(nil),        // 58: loadtest.worker.v1.ReplayLines
-	(*Timeline)(nil),           // 59: loadtest.worker.v1.Timeline
-	(*JourneyMeasurement)(nil), // 60: loadtest.worker.v1.JourneyMeasurement
-	(*Series)(nil),             // 61: loadtest.worker.v1.Series
-	(*GeneratorHealth)(nil),    // 62: loadtest.worker.v1.GeneratorHealth
-	(*RequestMeasurement)(nil), // 63: loadtest.worker.v1.RequestMeasurement
-	(*Streams)(nil),            // 64: loadtest.worker.v1.Streams
-	(*Traces)(nil),             // 65: loadtest.worker.v1.Traces
-	(*Histogram)(nil),          // 66: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 67: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 68: loadtest.worker.v1.ErrorSample
-	nil,                        // 69: loadtest.worker.v1.JourneyStep.CaptureEntry
-	nil,                        // 70: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 71: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(*WebSocket)(nil),          // 28: loadtest.worker.v1.WebSocket
+	(*Stream)(nil),             // 29: loadtest.worker.v1.Stream
+	(*FormField)(nil),          // 30: loadtest.worker.v1.FormField
+	(*Call)(nil),               // 31: loadtest.worker.v1.Call
+	(*ExpectedValue)(nil),      // 32: loadtest.worker.v1.ExpectedValue
+	(*Header)(nil),             // 33: loadtest.worker.v1.Header
+	(*Login)(nil),              // 34: loadtest.worker.v1.Login
+	(*AWS)(nil),                // 35: loadtest.worker.v1.AWS
+	(*OAuth2)(nil),             // 36: loadtest.worker.v1.OAuth2
+	(*Data)(nil),               // 37: loadtest.worker.v1.Data
+	(*Setup)(nil),              // 38: loadtest.worker.v1.Setup
+	(*Fill)(nil),               // 39: loadtest.worker.v1.Fill
+	(*WarmUp)(nil),             // 40: loadtest.worker.v1.WarmUp
+	(*Step)(nil),               // 41: loadtest.worker.v1.Step
+	(*Share)(nil),              // 42: loadtest.worker.v1.Share
+	(*PacedUsers)(nil),         // 43: loadtest.worker.v1.PacedUsers
+	(*ClosedUsers)(nil),        // 44: loadtest.worker.v1.ClosedUsers
+	(*RampedUsers)(nil),        // 45: loadtest.worker.v1.RampedUsers
+	(*Think)(nil),              // 46: loadtest.worker.v1.Think
+	(*Burst)(nil),              // 47: loadtest.worker.v1.Burst
+	(*Arrivals)(nil),           // 48: loadtest.worker.v1.Arrivals
+	(*Recorded)(nil),           // 49: loadtest.worker.v1.Recorded
+	(*StartStep)(nil),          // 50: loadtest.worker.v1.StartStep
+	(*StopStep)(nil),           // 51: loadtest.worker.v1.StopStep
+	(*Acknowledge)(nil),        // 52: loadtest.worker.v1.Acknowledge
+	(*ReadAudits)(nil),         // 53: loadtest.worker.v1.ReadAudits
+	(*AuditReadings)(nil),      // 54: loadtest.worker.v1.AuditReadings
+	(*AuditReading)(nil),       // 55: loadtest.worker.v1.AuditReading
+	(*Finish)(nil),             // 56: loadtest.worker.v1.Finish
+	(*Snapshot)(nil),           // 57: loadtest.worker.v1.Snapshot
+	(*StepMeasurement)(nil),    // 58: loadtest.worker.v1.StepMeasurement
+	(*ReplayLines)(nil),        // 59: loadtest.worker.v1.ReplayLines
+	(*Timeline)(nil),           // 60: loadtest.worker.v1.Timeline
+	(*JourneyMeasurement)(nil), // 61: loadtest.worker.v1.JourneyMeasurement
+	(*Series)(nil),             // 62: loadtest.worker.v1.Series
+	(*GeneratorHealth)(nil),    // 63: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 64: loadtest.worker.v1.RequestMeasurement
+	(*Streams)(nil),            // 65: loadtest.worker.v1.Streams
+	(*Traces)(nil),             // 66: loadtest.worker.v1.Traces
+	(*Histogram)(nil),          // 67: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 68: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 69: loadtest.worker.v1.ErrorSample
+	nil,                        // 70: loadtest.worker.v1.JourneyStep.CaptureEntry
+	nil,                        // 71: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 72: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	8,   // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
 	9,   // 1: loadtest.worker.v1.SessionRequest.clock_probe:type_name -> loadtest.worker.v1.ClockProbe
 	11,  // 2: loadtest.worker.v1.SessionRequest.readiness:type_name -> loadtest.worker.v1.Readiness
-	56,  // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
-	53,  // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
+	57,  // 3: loadtest.worker.v1.SessionRequest.snapshot:type_name -> loadtest.worker.v1.Snapshot
+	54,  // 4: loadtest.worker.v1.SessionRequest.audit_readings:type_name -> loadtest.worker.v1.AuditReadings
 	10,  // 5: loadtest.worker.v1.SessionResponse.clock_reply:type_name -> loadtest.worker.v1.ClockReply
 	12,  // 6: loadtest.worker.v1.SessionResponse.assignment:type_name -> loadtest.worker.v1.Assignment
-	49,  // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
-	50,  // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
-	51,  // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
-	55,  // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
-	52,  // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
+	50,  // 7: loadtest.worker.v1.SessionResponse.start_step:type_name -> loadtest.worker.v1.StartStep
+	51,  // 8: loadtest.worker.v1.SessionResponse.stop_step:type_name -> loadtest.worker.v1.StopStep
+	52,  // 9: loadtest.worker.v1.SessionResponse.acknowledge:type_name -> loadtest.worker.v1.Acknowledge
+	56,  // 10: loadtest.worker.v1.SessionResponse.finish:type_name -> loadtest.worker.v1.Finish
+	53,  // 11: loadtest.worker.v1.SessionResponse.read_audits:type_name -> loadtest.worker.v1.ReadAudits
 	20,  // 12: loadtest.worker.v1.SessionResponse.add_steps:type_name -> loadtest.worker.v1.AddSteps
 	21,  // 13: loadtest.worker.v1.SessionResponse.redirect:type_name -> loadtest.worker.v1.Redirect
 	25,  // 14: loadtest.worker.v1.Assignment.target:type_name -> loadtest.worker.v1.Target
 	27,  // 15: loadtest.worker.v1.Assignment.requests:type_name -> loadtest.worker.v1.Request
-	40,  // 16: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
-	36,  // 17: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
-	37,  // 18: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
+	41,  // 16: loadtest.worker.v1.Assignment.steps:type_name -> loadtest.worker.v1.Step
+	37,  // 17: loadtest.worker.v1.Assignment.data:type_name -> loadtest.worker.v1.Data
+	38,  // 18: loadtest.worker.v1.Assignment.setup:type_name -> loadtest.worker.v1.Setup
 	27,  // 19: loadtest.worker.v1.Assignment.preflight:type_name -> loadtest.worker.v1.Request
 	24,  // 20: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
-	40,  // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
+	41,  // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
 	0,   // 22: loadtest.worker.v1.Assignment.driver:type_name -> loadtest.worker.v1.Driver
 	25,  // 23: loadtest.worker.v1.Assignment.other_targets:type_name -> loadtest.worker.v1.Target
-	33,  // 24: loadtest.worker.v1.Assignment.logins:type_name -> loadtest.worker.v1.Login
+	34,  // 24: loadtest.worker.v1.Assignment.logins:type_name -> loadtest.worker.v1.Login
 	16,  // 25: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
 	17,  // 26: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
 	14,  // 27: loadtest.worker.v1.Assignment.replay:type_name -> loadtest.worker.v1.Replay
@@ -6659,10 +6755,10 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	27,  // 31: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
 	27,  // 32: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
 	18,  // 33: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
-	69,  // 34: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
-	45,  // 35: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
+	70,  // 34: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
+	46,  // 35: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
 	19,  // 36: loadtest.worker.v1.JourneyStep.captures:type_name -> loadtest.worker.v1.Capture
-	40,  // 37: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
+	41,  // 37: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
 	22,  // 38: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
 	22,  // 39: loadtest.worker.v1.Redirect.control:type_name -> loadtest.worker.v1.Destinations
 	22,  // 40: loadtest.worker.v1.Redirect.other_targets:type_name -> loadtest.worker.v1.Destinations
@@ -6670,68 +6766,69 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	27,  // 42: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
 	1,   // 43: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
 	26,  // 44: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
-	32,  // 45: loadtest.worker.v1.Target.reflection_headers:type_name -> loadtest.worker.v1.Header
+	33,  // 45: loadtest.worker.v1.Target.reflection_headers:type_name -> loadtest.worker.v1.Header
 	22,  // 46: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
-	32,  // 47: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	31,  // 48: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	33,  // 47: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	32,  // 48: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
 	3,   // 49: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
-	30,  // 50: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
-	29,  // 51: loadtest.worker.v1.Request.form:type_name -> loadtest.worker.v1.FormField
-	28,  // 52: loadtest.worker.v1.Request.stream:type_name -> loadtest.worker.v1.Stream
-	2,   // 53: loadtest.worker.v1.Stream.events:type_name -> loadtest.worker.v1.StreamEvents
-	35,  // 54: loadtest.worker.v1.Login.oauth2:type_name -> loadtest.worker.v1.OAuth2
-	34,  // 55: loadtest.worker.v1.Login.aws:type_name -> loadtest.worker.v1.AWS
-	4,   // 56: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
-	5,   // 57: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	38,  // 58: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
-	39,  // 59: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	41,  // 60: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	70,  // 61: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
-	5,   // 62: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
-	41,  // 63: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	42,  // 64: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	43,  // 65: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	46,  // 66: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	47,  // 67: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	44,  // 68: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
-	48,  // 69: loadtest.worker.v1.Step.recorded:type_name -> loadtest.worker.v1.Recorded
-	45,  // 70: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
-	45,  // 71: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
-	45,  // 72: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
-	54,  // 73: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
-	57,  // 74: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	63,  // 75: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	66,  // 76: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	62,  // 77: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	66,  // 78: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	67,  // 79: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	66,  // 80: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
-	61,  // 81: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	60,  // 82: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
-	59,  // 83: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
-	58,  // 84: loadtest.worker.v1.StepMeasurement.replay:type_name -> loadtest.worker.v1.ReplayLines
-	66,  // 85: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
-	66,  // 86: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
-	66,  // 87: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	66,  // 88: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	66,  // 89: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	71,  // 90: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	66,  // 91: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	66,  // 92: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	65,  // 93: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
-	66,  // 94: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	66,  // 95: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
-	68,  // 96: loadtest.worker.v1.RequestMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	64,  // 97: loadtest.worker.v1.RequestMeasurement.streams:type_name -> loadtest.worker.v1.Streams
-	66,  // 98: loadtest.worker.v1.Streams.times:type_name -> loadtest.worker.v1.Histogram
-	66,  // 99: loadtest.worker.v1.Streams.ideal:type_name -> loadtest.worker.v1.Histogram
-	6,   // 100: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	7,   // 101: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	101, // [101:102] is the sub-list for method output_type
-	100, // [100:101] is the sub-list for method input_type
-	100, // [100:100] is the sub-list for extension type_name
-	100, // [100:100] is the sub-list for extension extendee
-	0,   // [0:100] is the sub-list for field type_name
+	31,  // 50: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
+	30,  // 51: loadtest.worker.v1.Request.form:type_name -> loadtest.worker.v1.FormField
+	29,  // 52: loadtest.worker.v1.Request.stream:type_name -> loadtest.worker.v1.Stream
+	28,  // 53: loadtest.worker.v1.Request.web_socket:type_name -> loadtest.worker.v1.WebSocket
+	2,   // 54: loadtest.worker.v1.Stream.events:type_name -> loadtest.worker.v1.StreamEvents
+	36,  // 55: loadtest.worker.v1.Login.oauth2:type_name -> loadtest.worker.v1.OAuth2
+	35,  // 56: loadtest.worker.v1.Login.aws:type_name -> loadtest.worker.v1.AWS
+	4,   // 57: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	5,   // 58: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	39,  // 59: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
+	40,  // 60: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	42,  // 61: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
+	71,  // 62: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	5,   // 63: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
+	42,  // 64: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	43,  // 65: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	44,  // 66: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	47,  // 67: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	48,  // 68: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	45,  // 69: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
+	49,  // 70: loadtest.worker.v1.Step.recorded:type_name -> loadtest.worker.v1.Recorded
+	46,  // 71: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
+	46,  // 72: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
+	46,  // 73: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
+	55,  // 74: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
+	58,  // 75: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	64,  // 76: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	67,  // 77: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	63,  // 78: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	67,  // 79: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	68,  // 80: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	67,  // 81: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
+	62,  // 82: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	61,  // 83: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
+	60,  // 84: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
+	59,  // 85: loadtest.worker.v1.StepMeasurement.replay:type_name -> loadtest.worker.v1.ReplayLines
+	67,  // 86: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	67,  // 87: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	67,  // 88: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	67,  // 89: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	67,  // 90: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	72,  // 91: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	67,  // 92: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	67,  // 93: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	66,  // 94: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
+	67,  // 95: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	67,  // 96: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
+	69,  // 97: loadtest.worker.v1.RequestMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	65,  // 98: loadtest.worker.v1.RequestMeasurement.streams:type_name -> loadtest.worker.v1.Streams
+	67,  // 99: loadtest.worker.v1.Streams.times:type_name -> loadtest.worker.v1.Histogram
+	67,  // 100: loadtest.worker.v1.Streams.ideal:type_name -> loadtest.worker.v1.Histogram
+	6,   // 101: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	7,   // 102: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	102, // [102:103] is the sub-list for method output_type
+	101, // [101:102] is the sub-list for method input_type
+	101, // [101:101] is the sub-list for extension type_name
+	101, // [101:101] is the sub-list for extension extendee
+	0,   // [0:101] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -6757,7 +6854,7 @@ func file_worker_v1_session_proto_init() {
 		(*SessionResponse_AddSteps)(nil),
 		(*SessionResponse_Redirect)(nil),
 	}
-	file_worker_v1_session_proto_msgTypes[34].OneofWrappers = []any{
+	file_worker_v1_session_proto_msgTypes[35].OneofWrappers = []any{
 		(*Step_PacedUsers)(nil),
 		(*Step_ClosedUsers)(nil),
 		(*Step_Burst)(nil),
@@ -6771,7 +6868,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   66,
+			NumMessages:   67,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

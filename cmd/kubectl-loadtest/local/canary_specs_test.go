@@ -31,6 +31,14 @@ var failing = map[string]struct{ fields, says, exposed string }{
 		fields: `requests: [{name: status, http: {path: /status}}]`,
 		says:   `status line of 27 bytes`, exposed: "kanari13reason",
 	},
+	"an upgrade that is answered with no HTTP": {
+		fields: `requests: [{name: talk, webSocket: {path: /header, send: [kanari5body]}}]`,
+		says:   `read: malformed HTTP response`, exposed: "kanari9line",
+	},
+	"an upgrade that is refused": {
+		fields: `requests: [{name: talk, webSocket: {path: /moved, send: [kanari5body]}}]`,
+		says:   `status 302 Found`,
+	},
 	"a length": {
 		fields: `requests: [{name: length, http: {path: /length}}]`,
 		says:   `Content-Length of 11 bytes`, exposed: "kanari9line",

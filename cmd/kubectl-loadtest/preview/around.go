@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -100,20 +101,49 @@ var eventsOf = map[v1beta1.StreamEvents]string{
 func streams(spec *v1beta1.LoadTestSpec) (list []string) {
 	for i := range spec.Requests {
 		r := &spec.Requests[i]
-		if r.HTTP == nil || r.HTTP.Stream == nil {
-			continue
+		switch {
+		case r.WebSocket != nil:
+			list = append(list, r.Name+": "+messages(r.WebSocket))
+		case r.HTTP != nil && r.HTTP.Stream != nil:
+			s := r.HTTP.Stream
+			list = append(list, r.Name+": "+eventsOf[s.Events]+until(s.Until, s.Stall))
 		}
-		s := r.HTTP.Stream
-		said := fmt.Sprintf("%s: %s", r.Name, eventsOf[s.Events])
-		if s.Until != "" {
-			said += fmt.Sprintf(", up to %q", s.Until)
-		}
-		if s.Stall != nil {
-			said += ", given up after " + Time(s.Stall.Duration) + " without one"
-		}
-		list = append(list, said)
 	}
 	return list
+}
+
+// messages are those of a connection of WebSocket.
+func messages(s *v1beta1.WebSocket) string {
+	said, come := "", s.Messages
+	if n := len(s.Send); n > 0 {
+		said = fmt.Sprintf("%s sent", text.Plural(int64(n), "message"))
+		if s.Every != nil {
+			said += ", one every " + Time(s.Every.Duration)
+		} else if n > 1 {
+			said += ", each after one that came"
+		}
+		said += "; "
+	}
+	if come == 0 && s.Until == "" {
+		come = int64(len(s.Send))
+	}
+	if come > 0 {
+		said += text.Plural(come, "message")
+	} else {
+		said += "messages"
+	}
+	return said + " from the target" + until(s.Until, s.Stall)
+}
+
+// until is when a stream ends, and when it is given up.
+func until(last string, stall *metav1.Duration) (said string) {
+	if last != "" {
+		said += fmt.Sprintf(", up to %q", last)
+	}
+	if stall != nil {
+		said += ", given up after " + Time(stall.Duration) + " without one"
+	}
+	return said
 }
 
 // bounds are the limits of a threshold. other is what a relative one compares with.

@@ -148,6 +148,9 @@ func (c *check) isCaptured(name string) bool { return c.captured[name] && !c.col
 // request checks the templates of a request, and returns the names in them.
 func (c *check) request(field string, r *v1beta1.Request) []string {
 	h := r.HTTP
+	if r.WebSocket != nil {
+		return c.webSocket(field+".webSocket", r.WebSocket)
+	}
 	if h == nil {
 		return c.call(field+".grpc", r.GRPC)
 	}
@@ -167,6 +170,15 @@ func (c *check) request(field string, r *v1beta1.Request) []string {
 	}
 	if !expectsRefusal(r.Expect) {
 		c.json(field, h, targetHeaders(c.spec, r))
+	}
+	return names
+}
+
+// webSocket checks the templates of a connection of WebSocket.
+func (c *check) webSocket(field string, s *v1beta1.WebSocket) []string {
+	names := append(c.template(field+".path", s.Path), c.headers(field+".headers", s.Headers)...)
+	for i, message := range s.Send {
+		names = append(names, c.template(fmt.Sprintf("%s.send[%d]", field, i), message)...)
 	}
 	return names
 }

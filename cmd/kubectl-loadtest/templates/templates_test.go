@@ -57,6 +57,14 @@ target: {headers: [{name: C, value: "${emial}"}]}`,
 				{"spec.requests[0].grpc.metadata[0].value", "nothing defines ${c}; " + known},
 			},
 		},
+		"each place of a connection of WebSocket": {
+			spec: `requests: [{name: c, webSocket: {path: "/${a}", headers: [{name: m, value: "${b}"}], send: [x, "${c}"]}}]`,
+			want: []templates.Problem{
+				{"spec.requests[0].webSocket.path", "nothing defines ${a}; " + known},
+				{"spec.requests[0].webSocket.headers[0].value", "nothing defines ${b}; " + known},
+				{"spec.requests[0].webSocket.send[1]", "nothing defines ${c}; " + known},
+			},
+		},
 		"a condition with a column": {
 			spec: users + "requests: [{name: login, http: {}}]\njourneys: [{name: j, user: {data: users}, steps: [{request: login}, {if: int(age) > 6 && email.size() > 3, request: login}]}]",
 		},

@@ -71,7 +71,15 @@ func TestWhatIsCopied(t *testing.T) {
 		"a missing worker":            {nil, func(lt *v1beta1.LoadTest) { lt.Status.Steps[0].WorkersReporting = 0 }, all[1:]},
 		"a worker lost in the last":   {nil, func(lt *v1beta1.LoadTest) { lt.Status.Workers.Lost = 1 }, all[:3]},
 		"the path of a named request": {func(s *v1beta1.LoadTestSpec) { s.Requests[0].HTTP.Path = "/v2/urls" }, nil, all},
-		"another rest":                {func(s *v1beta1.LoadTestSpec) { s.Ladder.Rest.Duration = time.Minute }, nil, all},
+		"the path of a connection": {
+			func(s *v1beta1.LoadTestSpec) {
+				s.Requests[1].HTTP, s.Requests[1].WebSocket = nil, &v1beta1.WebSocket{Path: "/v2/prices", Send: []string{"a"}}
+			},
+			func(lt *v1beta1.LoadTest) {
+				lt.Spec.Requests[1].HTTP, lt.Spec.Requests[1].WebSocket = nil, &v1beta1.WebSocket{Path: "/prices", Send: []string{"a"}}
+			}, all,
+		},
+		"another rest": {func(s *v1beta1.LoadTestSpec) { s.Ladder.Rest.Duration = time.Minute }, nil, all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec, finished := ladder(), before()
@@ -134,6 +142,9 @@ func TestOtherTrafficIsRefused(t *testing.T) {
 		"a header": {func(s *v1beta1.LoadTestSpec) {
 			s.Requests[1].HTTP.Headers = []v1beta1.Header{{Name: "A", Value: ptr("b")}}
 		}, "http.headers of request health"},
+		"a connection of WebSocket": {func(s *v1beta1.LoadTestSpec) {
+			s.Requests[1].Type, s.Requests[1].HTTP, s.Requests[1].WebSocket = "Read", nil, &v1beta1.WebSocket{Path: "/", Send: []string{"a"}}
+		}, "webSocket of request health"},
 		"items":             {func(s *v1beta1.LoadTestSpec) { s.Requests[1].Items = 2 }, "items of request health"},
 		"a shared header":   {func(s *v1beta1.LoadTestSpec) { s.Target.Headers = []v1beta1.Header{{Name: "A", Value: ptr("b")}} }, "spec.target.headers"},
 		"a timeout":         {func(s *v1beta1.LoadTestSpec) { s.Target.Timeout = &metav1.Duration{Duration: time.Second} }, "spec.target.timeout: 1s here, 30s there"},

@@ -138,6 +138,11 @@ func request(r v1beta1.Request) map[string]string {
 	h := ptr.Deref(r.HTTP, v1beta1.HTTPRequest{})
 	r.Name, r.Type, r.Weight, r.Items, r.Timeout, r.HTTP = "", "", nil, max(r.Items, 1), nil, nil
 	h.Path, h.Headers = "", own(h.Headers)
+	if r.WebSocket != nil {
+		s := *r.WebSocket
+		s.Path, s.Headers = "", own(s.Headers)
+		r.WebSocket = &s
+	}
 	if h.Method == "GET" {
 		h.Method = "" // the default
 	}

@@ -139,6 +139,9 @@ func checkCaptures(spec *v1beta1.LoadTestSpec, at string, s *v1beta1.JourneyStep
 			return invalid("%s.capture: setup.fill captures %q; use another name.", at, name)
 		}
 	}
+	if len(capture)+len(from) > 0 && spec.Requests[requestIndex(spec, s.RequestName())].WebSocket != nil {
+		return invalid("%s: must not capture from a request with webSocket, whose messages are not kept.", at)
+	}
 	field := at + ".captureFrom"
 	for i := range from {
 		c := &from[i]

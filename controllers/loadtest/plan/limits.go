@@ -226,6 +226,9 @@ func bytesPerRequest(spec *v1beta1.LoadTestSpec) float64 {
 		if r.GRPC != nil {
 			length = float64(messagesSize(r.GRPC))
 		}
+		if r.WebSocket != nil {
+			length = float64(messagesLength(r.WebSocket))
+		}
 		sum, weights, most = sum+weight*length, weights+weight, max(most, length)
 	}
 	if len(spec.Journeys) > 0 || weights == 0 {

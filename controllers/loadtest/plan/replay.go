@@ -115,7 +115,7 @@ func checkRoutes(spec *v1beta1.LoadTestSpec) *Refusal {
 		}
 	}
 	for i := range spec.Requests {
-		if r := &spec.Requests[i]; isRouted(spec, r) && (r.GRPC != nil || hasTargets(r)) {
+		if r := &spec.Requests[i]; isRouted(spec, r) && (r.HTTP == nil || hasTargets(r)) {
 			return invalid("spec.requests[%d]: must have http without targets, since spec.replay sends lines of a log as it.", i)
 		}
 	}

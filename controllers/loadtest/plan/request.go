@@ -16,6 +16,8 @@ const (
 	typeWrite = "Write"
 	typeMixed = "Mixed"
 	typeCall  = "Call"
+
+	typeWebSocket = "WebSocket"
 )
 
 // maxName is the longest name that the API allows for a request or a step.
@@ -46,6 +48,9 @@ func requestType(r *v1beta1.Request) string {
 	}
 	if r.GRPC != nil {
 		return typeCall
+	}
+	if r.WebSocket != nil {
+		return typeWebSocket
 	}
 	if hasTargets(r) {
 		return typeMixed
@@ -84,7 +89,7 @@ func requestWeight(r *v1beta1.Request) int32 {
 	return *r.Weight
 }
 
-// httpOf is what a request has of HTTP: nothing, if it is a call.
+// httpOf is what a request has of HTTP: nothing, if it is a call or a connection of WebSocket.
 func httpOf(r *v1beta1.Request) v1beta1.HTTPRequest {
 	return ptr.Deref(r.HTTP, v1beta1.HTTPRequest{})
 }
@@ -126,9 +131,12 @@ func request(spec *v1beta1.LoadTestSpec, target *v1beta1.Target, r *v1beta1.Requ
 	w := &workerv1.Request{Name: r.Name, Type: requestType(r), Weight: requestWeight(r)}
 	expect(w, r.Expect)
 	w.TimeoutNanos = int64(v1beta1.OrZero(r.Timeout))
-	if r.GRPC != nil {
+	switch {
+	case r.GRPC != nil:
 		setCall(w, target, r)
-	} else {
+	case r.WebSocket != nil:
+		setWebSocket(w, target, r.WebSocket)
+	default:
 		setHTTP(w, target, httpOf(r))
 	}
 	w.Headers = withLogin(spec, target, w.Headers)

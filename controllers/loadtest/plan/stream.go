@@ -27,7 +27,9 @@ func stream(s *v1beta1.Stream) *workerv1.Stream {
 
 // MayStream says whether responses to a request may come in parts. Of a call of gRPC, only the worker knows
 // whether its method returns a stream.
-func MayStream(r *v1beta1.Request) bool { return r.GRPC != nil || httpOf(r).Stream != nil }
+func MayStream(r *v1beta1.Request) bool {
+	return r.GRPC != nil || r.WebSocket != nil || httpOf(r).Stream != nil
+}
 
 // Judges says whether a threshold is about the request of that index, as IsAbout does, and can judge it: one
 // on the events of streams leaves out requests whose responses come as a whole.

@@ -32,9 +32,10 @@ func (r *Reader) Begin(q *transport.Request, deadline time.Duration) {
 }
 
 // Header says that the body begins. chunks says that it is in chunks, whose ends EndChunk tells. Only the
-// body of a success has events: that of another response says what went wrong.
+// body of a success has events: that of another response says what went wrong. The messages of WebSocket are
+// no body, but what follows its status.
 func (r *Reader) Header(status int, chunks bool) {
-	if r.body = status >= http.StatusOK && status < http.StatusMultipleChoices; r.body {
+	if r.body = status >= http.StatusOK && status < http.StatusMultipleChoices || status == http.StatusSwitchingProtocols; r.body {
 		r.splitter.begin(&r.stream, chunks)
 	}
 }
@@ -52,6 +53,16 @@ func (r *Reader) EndChunk() {
 		r.came += r.splitter.endChunk()
 	}
 }
+
+// EndMessage says that a message of WebSocket has come whole.
+func (r *Reader) EndMessage() {
+	if r.body {
+		r.came += r.splitter.endMessage()
+	}
+}
+
+// Ended says whether the last event has come.
+func (r *Reader) Ended() bool { return r.splitter.ended }
 
 // End says that the response is whole.
 func (r *Reader) End() {

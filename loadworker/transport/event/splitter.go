@@ -17,6 +17,7 @@ type splitter struct {
 	// ended says that the last event has come. Nothing after it is one.
 	ended bool
 	last  match
+	count int64 // of the events that are to come before the last one; not positive: their number does not matter
 	kept  kept
 
 	// cr says that the last byte was CR. LF after it belongs to the same end of a line.
@@ -34,7 +35,7 @@ type splitter struct {
 
 // begin prepares for a body.
 func (s *splitter) begin(of *transport.Stream, chunks bool) {
-	*s = splitter{format: of.Events, chunks: chunks, last: match{until: of.Until}, kept: s.kept}
+	*s = splitter{format: of.Events, chunks: chunks, last: match{until: of.Until}, count: of.Count, kept: s.kept}
 	s.last.begin()
 	s.kept.begin(of.Keep)
 }
@@ -53,7 +54,7 @@ func (s *splitter) take(b []byte) (events int) {
 	switch s.format {
 	case transport.Lines:
 		return s.lines(b)
-	case transport.Chunks:
+	case transport.Chunks, transport.WebSocketMessages:
 		s.begun = true
 		s.add(b)
 		return 0
@@ -69,6 +70,12 @@ func (s *splitter) endChunk() (events int) {
 	if s.format != transport.Chunks {
 		return 0
 	}
+	return s.end()
+}
+
+// endMessage says that a message has come whole, which may be empty.
+func (s *splitter) endMessage() (events int) {
+	s.begun = true
 	return s.end()
 }
 
@@ -92,8 +99,10 @@ func (s *splitter) endBody() (events int) {
 func (s *splitter) end() (events int) {
 	if s.begun && !s.ended {
 		events = 1
-		s.ended = s.last.is()
-		s.kept.end(s.ended)
+		isLast := s.last.is()
+		s.count--
+		s.ended = isLast || s.count == 0
+		s.kept.end(isLast)
 	}
 	s.begun = false
 	s.last.begin()

@@ -258,3 +258,36 @@ func TestDataOfTheLatestEventAreKept(t *testing.T) {
 		}
 	}
 }
+
+// Messages of WebSocket end where their client says, whatever comes in between, and a number of them may be the last.
+func TestMessagesOfWebSocketAreEvents(t *testing.T) {
+	for name, tt := range map[string]struct {
+		stream transport.Stream
+		want   string
+	}{
+		"any":      {transport.Stream{}, "1 2 3 4 false"},
+		"until":    {transport.Stream{Until: "last"}, "1 2 3 3 true"},
+		"two":      {transport.Stream{Count: 2}, "1 2 2 2 true"},
+		"four":     {transport.Stream{Count: 4}, "1 2 3 4 true"},
+		"whatever": {transport.Stream{Until: "last", Count: 2}, "1 2 2 2 true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.stream.Events = transport.WebSocketMessages
+			var r Reader
+			r.Begin(&transport.Request{Stream: &tt.stream}, 0)
+			r.Header(101, true)
+			got := ""
+			for _, pieces := range [][]string{{"a", "b"}, nil, {"la", "st"}, {"c"}} {
+				for _, p := range pieces {
+					r.Body([]byte(p))
+				}
+				r.EndMessage()
+				r.Tell(0)
+				got += fmt.Sprint(r.Streamed().Events) + " "
+			}
+			if got += fmt.Sprint(r.Ended()); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
+	}
+}

@@ -40,7 +40,7 @@ func TestAConnReadsWhatHasComeBeforeItsDeadlineExpires(t *testing.T) {
 				must.Succeed(t, s.open())
 				c := s.Conn
 				c.response.begin(scripted.Get)
-				sent := appendRequest(nil, scripted.Get, "a.test", "")
+				sent := AppendRequest(nil, scripted.Get, "a.test", "")
 				c.secured = make([]byte, securedBuffer)
 				if _, err := c.net.Write(sent); err != nil {
 					t.Fatal(err)

@@ -52,7 +52,7 @@ func TestAConnThatStoodStillReadsEvents(t *testing.T) {
 				c.used = time.Now().Add(-time.Hour)
 				c.response.events.At(30 * time.Minute) // an event came then, and none for the minute after it
 				c.secured = make([]byte, securedBuffer)
-				if _, err := c.net.Write(appendRequest(nil, r, "a.test", "")); err != nil {
+				if _, err := c.net.Write(AppendRequest(nil, r, "a.test", "")); err != nil {
 					t.Fatal(err)
 				}
 				if want == nil {

@@ -89,7 +89,7 @@ func (c *Conn) transfer(fd uintptr) (done bool) {
 	defer buffers.Put(buffer)
 	if r := c.request; r != nil {
 		c.request = nil
-		buffer.out = appendRequest(buffer.out[:0], r, c.client.host, c.client.agent)
+		buffer.out = AppendRequest(buffer.out[:0], r, c.client.host, c.client.agent)
 		return !c.write(buffer.out, int32(fd))
 	}
 	for range readsAtOnce {
@@ -148,7 +148,7 @@ func (c *Conn) writeRest(deadline time.Time) error {
 
 // exchangeSecured is exchange over TLS.
 func (c *Conn) exchangeSecured(r *transport.Request, deadline time.Time) error {
-	if _, err := c.net.Write(appendRequest(nil, r, c.client.host, c.client.agent)); err != nil {
+	if _, err := c.net.Write(AppendRequest(nil, r, c.client.host, c.client.agent)); err != nil {
 		return &failure.Error{Phase: failure.Writing, Err: err}
 	}
 	if c.secured == nil { // one that goes to a loop never needs it

@@ -84,7 +84,7 @@ func (l *Loop) Send(ctx context.Context, c *LoopConn, r *transport.Request, dead
 	c.inFlight, c.until = true, deadline
 	c.response.begin(r)
 	c.response.beginStream(r, deadline)
-	l.out = appendRequest(l.out[:0], r, l.client.host, l.client.agent)
+	l.out = AppendRequest(l.out[:0], r, l.client.host, l.client.agent)
 	if !c.conn.IsOpen() {
 		c.unsent = append(c.unsent, l.out...)
 		c.conn.Dial(dial.Resuming(ctx, c.session), deadline)

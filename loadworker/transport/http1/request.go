@@ -6,9 +6,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-// appendRequest appends a request as HTTP/1.1. host and agent are sent unless the
+// AppendRequest appends a request as HTTP/1.1. host and agent are sent unless the
 // request has its own.
-func appendRequest(b []byte, r *transport.Request, host, agent string) []byte {
+func AppendRequest(b []byte, r *transport.Request, host, agent string) []byte {
 	b = append(b, r.Method...)
 	b = append(b, ' ')
 	b = append(b, r.Path...)

@@ -38,7 +38,7 @@ func TestAppendRequest(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := appendRequest(nil, &tt.request, "shop.test:81", "loadtest")
+			got := AppendRequest(nil, &tt.request, "shop.test:81", "loadtest")
 			if string(got) != tt.want {
 				t.Errorf("got  %q\nwant %q", got, tt.want)
 			}
