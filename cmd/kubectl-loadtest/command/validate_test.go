@@ -143,7 +143,7 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 		},
 		"what belongs into http": {
 			testHead + strings.Replace(goodSpec, "http: {path: /health}", "path: /health, method: GET", 1),
-			[]string{"spec.requests[0].path: unknown field; did you mean http.path?", "spec.requests[0].method: unknown field; did you mean grpc.method or http.method?"},
+			[]string{"spec.requests[0].path: unknown field; did you mean http.path or webSocket.path?", "spec.requests[0].method: unknown field; did you mean grpc.method or http.method?"},
 		},
 		"what belongs beside http": {
 			testHead + strings.Replace(goodSpec, "/health}", "/health, expect: {status: [200]}}", 1),
