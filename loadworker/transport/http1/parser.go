@@ -170,7 +170,7 @@ func (p *parser) parse(b []byte) (taken int, err error) {
 				return taken, nil
 			}
 			taken += n
-			p.header += p.overhead(n)
+			p.header += p.overhead(line, n)
 			if err := p.next(line); err != nil {
 				return taken, err
 			}
@@ -178,10 +178,10 @@ func (p *parser) parse(b []byte) (taken int, err error) {
 	}
 }
 
-// overhead is what a line of so many bytes counts as header. What a chunk needs counts nothing: a stream
-// may have any number of them.
-func (p *parser) overhead(n int) int {
-	if p.state == chunkEnd || p.state == chunkLine && n <= shortChunkLine {
+// overhead is what a line counts as header, which has so many bytes with its end. What a chunk needs counts
+// nothing, since a stream may have any number of them; extensions are not needed.
+func (p *parser) overhead(line []byte, n int) int {
+	if p.state == chunkEnd || p.state == chunkLine && n <= shortChunkLine && bytes.IndexByte(line, semicolon[0]) < 0 {
 		return 0
 	}
 	return n

@@ -260,6 +260,7 @@ func TestParseBoundsTheHeader(t *testing.T) {
 		"headers without an end":           {"HTTP/1.1 200 OK\r\n", "X: y\r\n", errHeaderTooLarge},
 		"interim responses":                {"", "HTTP/1.1 100 Continue\r\n\r\n", errHeaderTooLarge},
 		"chunk extensions":                 {chunkedHeader, "1;extension\r\nx\r\n", errHeaderTooLarge},
+		"short chunk extensions":           {chunkedHeader, "1;x\r\nx\r\n", errHeaderTooLarge},
 		"trailers":                         {chunkedHeader + "0\r\n", "X: y\r\n", errHeaderTooLarge},
 	}
 	for name, tt := range tests {
