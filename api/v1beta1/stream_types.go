@@ -51,7 +51,7 @@ type StreamEvents string
 const (
 	// StreamSSE are server-sent events (text/event-stream of the HTML standard) that have data.
 	StreamSSE StreamEvents = "SSE"
-	// StreamLines are lines that are not blank, such as those of JSON.
+	// StreamLines are lines that are not blank, such as JSON objects that stand on a line each.
 	StreamLines StreamEvents = "Lines"
 	// StreamChunks are the chunks of HTTP/1.1, or the frames of DATA of HTTP/2.
 	StreamChunks StreamEvents = "Chunks"

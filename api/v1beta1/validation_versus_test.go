@@ -14,7 +14,7 @@ var versusValidations = []validation{
 	{name: "a control and audits", valid: "{otherTargets: [{name: v3, url: 'http://v3:8080'}], versus: {target: v3, preflight: [{http: {path: /version}}]}}",
 		invalid: `{otherTargets: [{name: v3, url: 'http://v3:8080'}], versus: {target: v3}, audits: [{name: contract, rateLimit: {capacity: 50, refillPerSecond: "10", clientHeader: X-Forwarded-For}}]}`,
 		want:    []string{"spec.versus: Forbidden: versus must not be set with audits, which count what one target does in the whole run"}},
-	{name: "a control that is none of the other targets", valid: "{otherTargets: [{name: v2, url: 'http://v2'}, {name: v3, url: 'http://v3'}], versus: {target: v3}}",
+	{name: "a control that is not among the other targets", valid: "{otherTargets: [{name: v2, url: 'http://v2'}, {name: v3, url: 'http://v3'}], versus: {target: v3}}",
 		invalid: "{otherTargets: [{name: v3, url: 'http://v3'}], versus: {target: V3}}",
 		want:    []string{"spec.versus.target: Invalid value: target must be the name of one of spec.otherTargets, such as v3 with otherTargets: [{name: v3, service: {name: shortener-v3}}]"}},
 	{name: "a control without other targets", valid: "{otherTargets: [{name: v3, url: 'http://v3'}], versus: {target: v3}}",

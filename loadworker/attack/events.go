@@ -119,7 +119,7 @@ func (e *eventTimes) ended(h *hit, r *transport.Response, res result) {
 		}
 		e.countLongestGap(s, res)
 		parts := e.count
-		if output, ok := e.countTokens(s, h, r, res); ok {
+		if output, ok := e.countTokens(s, h, r, res); ok && output > 0 {
 			parts = output
 		}
 		mean, idealMean := e.meanGaps(parts)
@@ -147,7 +147,7 @@ func (e *eventTimes) countLongestGap(s *measure.Streams, res result) {
 }
 
 // countTokens counts the tokens of a stream that has succeeded within the window; ok is false if it does not say
-// how many it had.
+// how many it had. output is 0 if it says only how many it read.
 func (e *eventTimes) countTokens(s *measure.Streams, h *hit, r *transport.Response, res result) (output int64, ok bool) {
 	if res.outcome != measure.Success {
 		return 0, false

@@ -176,14 +176,17 @@ func TestGoalsAndTokensAreCounted(t *testing.T) {
 		chat.Tokens = source.Tokens{Input: ".in", Output: ".out"}
 		failed := of("failed", transport.Stream{Until: "[DONE]"})
 		failed.Tokens = chat.Tokens
-		requests := []source.Request{chat, failed}
+		prompts := of("prompts", transport.Stream{Until: "[DONE]"})
+		prompts.Tokens = source.Tokens{Input: ".in"} // how many were written is not known
+		requests := []source.Request{chat, failed, prompts}
 		o := d.oracle(t, streaming(map[string]script{
-			"chat":   {200 * ms, "a", 20 * ms, "b", 20 * ms, `{"in": 7, "out": 2}`, 20 * ms, "[DONE]"},
-			"failed": {"a", `{"in": 7, "out": 2}`},
+			"chat":    {200 * ms, "a", 20 * ms, "b", 20 * ms, `{"in": 7, "out": 2}`, 20 * ms, "[DONE]"},
+			"failed":  {"a", `{"in": 7, "out": 2}`},
+			"prompts": {200 * ms, "a", 20 * ms, "b", 20 * ms, `{"in": 7, "out": 2}`, 20 * ms, "[DONE]"},
 		}))
 		r := d.runner(t, setup{url: o.URL, requests: requests})
 		r.config.StreamGoals = goals
-		m := drive(t, r, arrivalsStep(4e6, time.Second))
+		m := drive(t, r, arrivalsStep(6e6, time.Second))
 		want := []int64{2, 0, 2, 0, 2, 0, 2, 0}
 		s := m.Requests[0].Streams
 		// Of two tokens in four events, the time from the first event to the last is that of one.
@@ -192,6 +195,11 @@ func TestGoalsAndTokensAreCounted(t *testing.T) {
 		same.As(t, "on time", want, s.OnTime)
 		same.As(t, "on time with a perfect generator", want, s.IdealOnTime)
 		same.As(t, "tokens", []int64{2, 14, 4}, []int64{s.Tokened, s.InputTokens, s.OutputTokens})
+		p := m.Requests[2].Streams
+		same.As(t, "mean gap of events", []time.Duration{20 * ms, 20 * ms}, timesOf(p.Times[measure.MeanGap]))
+		same.As(t, "on time by events", []int64{2, 0, 2, 2, 2, 0, 2, 2}, p.OnTime)
+		// The second of them, which is due at 0.83 s, ends after the window.
+		same.As(t, "tokens of prompts", []int64{1, 7, 0}, []int64{p.Tokened, p.InputTokens, p.OutputTokens})
 		f := m.Requests[1].Streams
 		same.As(t, "tokens of what failed", []int64{0, 0, 0}, []int64{f.Tokened, f.InputTokens, f.OutputTokens})
 	})

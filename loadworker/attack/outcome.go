@@ -49,7 +49,7 @@ func (h *hit) counts() bool { return h.due >= 0 }
 // result is the outcome of a hit.
 type result struct {
 	received time.Duration
-	// lingered is for how long the end of a stream was awaited after that, in vain.
+	// lingered is for how long the end of a response was awaited after the last event of a stream; 0: it came.
 	lingered time.Duration
 	waited   time.Duration // before it was read; 0: not known
 	sampled  bool          // waited is of the fair sample

@@ -266,8 +266,17 @@ func tells(status int, end string, parts ...part) http.HandlerFunc {
 // overStreams runs a test over each way, in a bubble of virtual time, with a server.
 func overStreams(t *testing.T, handle http.HandlerFunc, test func(t *testing.T, way streamWay, s streamSender, w *world)) {
 	t.Helper()
+	overStreamsThat(func(streamWay) bool { return true }, t, handle, test)
+}
+
+// overStreamsThat runs a test over the ways of a kind.
+func overStreamsThat(is func(streamWay) bool, t *testing.T, handle http.HandlerFunc, test func(t *testing.T, way streamWay, s streamSender, w *world)) {
+	t.Helper()
 	client, server := scripted.Identity(t)
 	for _, way := range streamWays {
+		if !is(way) {
+			continue
+		}
 		w := &world{network: virtual.NewNetwork(t)}
 		t.Run(way.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -458,10 +467,7 @@ func TestAProcessThatStoodStillReadsWhatHasCome(t *testing.T) {
 			seen: "10ms:1", want: transport.Streamed{Events: 1, Ended: true, Left: true}, took: 6010 * ms},
 	} {
 		t.Run(name, func(t *testing.T) {
-			overStreams(t, tells(200, tt.end, tt.parts...), func(t *testing.T, way streamWay, s streamSender, world *world) {
-				if !way.standsStill() {
-					t.Skip("what it waits for is of the runtime, which does not stand still here")
-				}
+			overStreamsThat(streamWay.standsStill, t, tells(200, tt.end, tt.parts...), func(t *testing.T, way streamWay, s streamSender, world *world) {
 				w := &stands{seen: seen{start: time.Now()}, world: world}
 				r, err := s.send(streamed(transport.Stream{Until: "[DONE]", Stall: stall}, w), time.Minute)
 				outcome := ""
@@ -492,10 +498,7 @@ func TestStreamsAreInterrupted(t *testing.T) {
 		"after the last event":   {25 * ms, transport.Streamed{Events: 2, Ended: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			overStreams(t, tells(200, holds, parts...), func(t *testing.T, way streamWay, s streamSender, _ *world) {
-				if strings.HasPrefix(way.name, "pool") {
-					t.Skip("its requests are ended by their contexts")
-				}
+			overStreamsThat(streamWay.interrupts, t, tells(200, holds, parts...), func(t *testing.T, _ streamWay, s streamSender, _ *world) {
 				w := &seen{start: time.Now()}
 				s.interrupt(tt.after)
 				r, err := s.send(streamed(transport.Stream{Until: "[DONE]", Stall: stall}, w), time.Minute)
@@ -567,14 +570,11 @@ func TestMessagesOfCallsAreReadAsTheyCome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := tells(200, tt.end, parts...)
-			overStreams(t, func(w http.ResponseWriter, r *http.Request) {
+			overStreamsThat(streamWay.sendsCalls, t, func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "application/grpc")
 				body(w, r)
 				w.Header().Set(http.TrailerPrefix+"Grpc-Status", "0")
-			}, func(t *testing.T, way streamWay, s streamSender, _ *world) {
-				if !way.h2 || strings.Contains(way.name, "net/http") || strings.Contains(way.name, "pool") {
-					t.Skip("it sends no calls")
-				}
+			}, func(t *testing.T, _ streamWay, s streamSender, _ *world) {
 				w := &seen{start: time.Now()}
 				tt.of.Events = transport.Messages
 				r, err := s.send(&transport.Request{Method: "POST", Path: []byte("/a.B/C"), Call: true, Replies: transport.Replies{Stream: true}, Stream: &tt.of, Watcher: w}, 10*time.Second)
@@ -604,6 +604,14 @@ func (way streamWay) closes() bool { return strings.HasPrefix(way.name, "conn") 
 // HTTP/1.1 reads by itself, and net/http waits by timers, too.
 func (way streamWay) standsStill() bool {
 	return strings.HasPrefix(way.name, "loop") || strings.HasPrefix(way.name, "conn") && (way.h2 || way.secure)
+}
+
+// interrupts reports whether requests are ended by Interrupt. A pool ends them by their contexts.
+func (way streamWay) interrupts() bool { return !strings.HasPrefix(way.name, "pool") }
+
+// sendsCalls reports whether the client sends calls of gRPC.
+func (way streamWay) sendsCalls() bool {
+	return way.h2 && !strings.Contains(way.name, "net/http") && !strings.Contains(way.name, "pool")
 }
 
 // keeps reports whether the way keeps connections for further requests.

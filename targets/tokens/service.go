@@ -77,8 +77,8 @@ func (s *Service) Submit(prompt, tokens int) (*Generation, error) {
 }
 
 // Next waits for a token that Next has not returned yet, and returns how many there are by
-// now; after the last one, it returns at once. A client that is slow misses none, and holds up
-// nobody. The error is the cause for which ctx ended.
+// now; after the last one, it returns at once. A client that is slow misses none, and other clients do not
+// wait for it. The error is the cause for which ctx ended.
 func (g *Generation) Next(ctx context.Context) (int, error) {
 	if g.seen >= g.request.Tokens {
 		return g.seen, nil

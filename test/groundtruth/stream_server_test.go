@@ -173,7 +173,7 @@ func TestStreamsOverEachProtocol(t *testing.T) {
 }
 
 // A client that goes away ends its stream, also one without an end, or one that is blocked
-// because nobody reads it.
+// because it is not read.
 func TestStreamWithoutAClient(t *testing.T) {
 	routes := streams(t, map[string]string{"s": "stream:endless:0s:1ms", "idle": "stream:1:1h:0s", "large": "stream:2:0s:1h:large=1,16000000"})
 	gone := func(t *testing.T, s *Server, get func(ctx context.Context, path string)) {

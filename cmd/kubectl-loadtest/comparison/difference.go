@@ -117,7 +117,7 @@ func ofStreams(request string) (list []metric.Quantity) {
 	return list
 }
 
-// titled are the metrics of all requests that are compared: those of streams only of tests with streams.
+// titled are the metrics of all requests that are compared. Metrics of streams are compared if a test has streams.
 func (c *Comparison) titled() []metric.Metric {
 	return slices.DeleteFunc(metric.Titled(), func(m metric.Metric) bool {
 		return (&v1beta1.Threshold{Metric: m.Name}).OfStreams() && !c.inAny(func(r *v1beta1.StepResult) bool {

@@ -112,7 +112,7 @@ func streams(spec *v1beta1.LoadTestSpec) (list []string) {
 	return list
 }
 
-// messages are those of a connection of WebSocket.
+// messages says what is sent over a connection of WebSocket, and what is expected.
 func messages(s *v1beta1.WebSocket) string {
 	said, come := "", s.Messages
 	if n := len(s.Send); n > 0 {

@@ -83,6 +83,9 @@ func archiveRequest(of *v1beta1.RequestStatus, merged *measure.Measurement, n in
 			return r, err
 		}
 	}
+	if r.Streams, err = archive.NewStreams(measured.Streams); err != nil {
+		return r, err
+	}
 	r.Service, err = archive.NewHistogram(measured.Service)
 	return r, err
 }

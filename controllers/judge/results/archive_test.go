@@ -66,6 +66,44 @@ func TestArchiveIsOfTheReport(t *testing.T) {
 	}
 }
 
+// An archive has the events of each request whose responses come in parts.
+func TestArchiveHasTheEventsOfStreams(t *testing.T) {
+	report := &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 1}
+	r := &report.Merged.Requests[0]
+	report.Merged.Due, r.Due, r.Sent, r.Expected, r.Outcomes[measure.Success] = 1, 1, 1, 1, 1
+	r.Response.Record(time.Second)
+	load := v1beta1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}
+	archived := func() *archive.Streams {
+		t.Helper()
+		raw, err := Archive(archived(load), 0, report, nil)
+		must.Succeed(t, err)
+		step, err := archive.Decode(raw)
+		must.Succeed(t, err)
+		return step.Requests[0].Streams
+	}
+	if s := archived(); s != nil {
+		t.Errorf("without a stream: %+v", s)
+	}
+	r.Streams = measure.NewStreams()
+	r.Streams.Events, r.Streams.InWindow, r.Streams.Tokened, r.Streams.OutputTokens = 3, 2, 1, 16
+	r.Streams.Record(measure.FirstEvent, 200*time.Millisecond, 100*time.Millisecond)
+	r.Streams.Record(measure.BetweenEvents, 20*time.Millisecond, 20*time.Millisecond)
+	s := archived()
+	if s == nil || s.Events != 3 || s.InWindow != 2 || s.Tokened != 1 || s.OutputTokens != 16 || s.LongestGap != nil || s.MeanGap != nil {
+		t.Fatalf("archived %+v", s)
+	}
+	for name, h := range map[string]struct {
+		of   *archive.Histogram
+		want time.Duration
+	}{"first event": {s.FirstEvent, 200 * time.Millisecond}, "between events": {s.BetweenEvents, 20 * time.Millisecond}} {
+		times, err := h.of.Decode()
+		must.Succeed(t, err)
+		if got := times.Max(); times.Count() != 1 || got.Truncate(time.Millisecond) != h.want {
+			t.Errorf("%s: %d times, up to %v, want one of %v", name, times.Count(), got, h.want)
+		}
+	}
+}
+
 // The times of the expected responses are those of all less those of the others. They are
 // left out if all are expected, or if it is not known which are.
 func TestArchiveHasTheTimesOfExpectedResponses(t *testing.T) {

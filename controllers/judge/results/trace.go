@@ -10,7 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// traces are those of a step; nil: none were asked for.
+// traces are the traces of a step; nil: none were asked for.
 func traces(lt *v1beta1.LoadTest, merged *measure.Measurement, total *measure.Request) *v1beta1.TraceResult {
 	if lt.Spec.Target.Trace == nil {
 		return nil

@@ -48,7 +48,7 @@ func ofStreams(time v1beta1.LatencyTime, t v1beta1.Threshold) v1beta1.Threshold 
 	return t
 }
 
-// stream has the requests create be streams.
+// stream makes the responses to create streams.
 func stream(s *v1beta1.LoadTestSpec) {
 	s.Requests[0].HTTP.Stream = &v1beta1.Stream{Events: v1beta1.StreamSSE}
 }

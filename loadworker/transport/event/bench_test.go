@@ -8,9 +8,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
-type nobody struct{}
+type unwatched struct{}
 
-func (nobody) Came(int, time.Duration) {}
+func (unwatched) Came(int, time.Duration) {}
 
 // BenchmarkReader reads tokens of a language model, an event for each read, and what a fast server sends,
 // many events for each.
@@ -31,7 +31,7 @@ func BenchmarkReader(b *testing.B) {
 		for name, events := range map[string]int{"one by one": 1, "a hundred at once": 100} {
 			b.Run(bb.name+", "+name, func(b *testing.B) {
 				var r Reader
-				r.Begin(&transport.Request{Stream: &transport.Stream{Events: bb.format, Until: "[DONE]", Stall: time.Second}, Watcher: nobody{}}, time.Hour)
+				r.Begin(&transport.Request{Stream: &transport.Stream{Events: bb.format, Until: "[DONE]", Stall: time.Second}, Watcher: unwatched{}}, time.Hour)
 				r.Header(200, true)
 				read := []byte(strings.Repeat(bb.event, events))
 				b.SetBytes(int64(len(read)))
