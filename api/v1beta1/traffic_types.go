@@ -81,7 +81,8 @@ type Request struct {
 //
 // path, body and header values are templates: ${user} and ${seq} (numbers of the user
 // and of the request in its step, over all workers), ${worker}, ${uuid}, ${rand:a-b} and
-// ${column} (of spec.data, setup.fill or its journey). $$ is a dollar sign.
+// ${column} (of spec.data, setup.fill or its journey); ${json:column} is escaped for a string of
+// JSON. $$ is a dollar sign.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.body) || !has(self.bodyFrom)",message="at most one of body and bodyFrom must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.body) || !has(self.form)",message="at most one of body and form must be set"

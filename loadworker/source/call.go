@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -234,6 +235,17 @@ func (s *Source) checkMessage(r *request) error {
 		b.rows[slot] = 0
 	}
 	return nil
+}
+
+// escapeFrom replaces what stands behind an index by what stands for it within a string of JSON.
+func escapeFrom(dst []byte, from int) []byte {
+	for i := from; i < len(dst); i++ {
+		if c := dst[i]; c == '"' || c == '\\' || c < ' ' {
+			value := bytes.Clone(dst[i:])
+			return appendJSON(dst[:i], value)
+		}
+	}
+	return dst
 }
 
 // appendJSON appends what stands for a text within a string of JSON.

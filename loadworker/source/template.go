@@ -53,6 +53,7 @@ type part struct {
 	// credential is what appends a value that changes.
 	credential Credential
 	encoded    bool // the value is percent-encoded
+	inJSON     bool // the value stands within a string of JSON
 }
 
 // column is the column of a table that a variable names, or a captured value.
@@ -193,6 +194,9 @@ func variable(s string, at int, find func(string) (column, bool), known func() s
 	if p.kind, ok = variables[name]; ok {
 		return p, rest, nil
 	}
+	if name, p.inJSON = strings.CutPrefix(name, "json:"); p.inJSON && reserved(name) {
+		return p, "", fmt.Errorf("${json:%s}: only a column or a captured value is escaped; write ${%s}", name, name)
+	}
 	if p.column, ok = find(name); ok {
 		if p.kind = data; p.column.table == nil {
 			p.kind = captured
@@ -244,8 +248,11 @@ func (t *Template) Append(dst []byte, v Vars, r *Random, rows []int) []byte {
 		p := &t.parts[i]
 		dst = append(dst, p.literal...)
 		from := len(dst)
-		if dst = p.appendValue(dst, v, r, rows); p.encoded {
+		switch dst = p.appendValue(dst, v, r, rows); {
+		case p.encoded:
 			dst = encodeFrom(dst, from)
+		case p.inJSON:
+			dst = escapeFrom(dst, from)
 		}
 	}
 	return dst

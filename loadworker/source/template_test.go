@@ -1,6 +1,7 @@
 package source
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
@@ -130,5 +131,43 @@ func TestTheSameSeedGivesTheSameText(t *testing.T) {
 	v.Worker, v.User = 9, 9
 	if other := render(t, "${uuid} ${rand:0-1000000}", v); other != first {
 		t.Errorf("another worker renders %q instead of %q", other, first)
+	}
+}
+
+// A value that is escaped is itself again once the JSON is read, whatever it has.
+func TestValuesAreEscapedForJSON(t *testing.T) {
+	for _, value := range []string{"", "plain", `a "queue"`, `back\slash`, "two\nlines\r\n\ttab", "\x00\x1f", "ünï", `"`, `\"`, strings.Repeat(`"\`, 1000)} {
+		table, err := NewTable("prompts", []string{"prompt"}, Sequential)
+		must.Succeed(t, err)
+		must.Succeed(t, table.Add([]string{value}))
+		s, err := New(Config{Tables: []*Table{table}, Requests: []Request{{
+			Name: "chat", Method: "POST", Path: "/", Weight: 1, Body: `{"before": "x", "prompt": "${json:prompt}", "n": ${seq}}`,
+		}}})
+		must.Succeed(t, err)
+		var b Buffer
+		s.Render(&b, 0, Vars{Seq: 7, Order: Order{Streams: 1}})
+		var got struct {
+			Before, Prompt string
+			N              int
+		}
+		if err := json.Unmarshal(b.Request.Body, &got); err != nil || got.Prompt != value || got.Before != "x" || got.N != 7 {
+			t.Errorf("%q is sent as %q: %v", value, b.Request.Body, err)
+		}
+	}
+}
+
+func TestOnlyColumnsAreEscapedForJSON(t *testing.T) {
+	for text, want := range map[string]string{
+		"${json:user}":   "${json:user}: only a column or a captured value is escaped; write ${user}",
+		"${json:rand}":   "only a column or a captured value is escaped",
+		"${json:prompt}": "unknown variable ${prompt}",
+		"${json:}":       "has no name before its closing brace",
+	} {
+		if _, err := columns(nil).compile(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	if names, sample, err := Names("${json:prompt}${prompt}"); err != nil || len(names) != 1 || names[0] != "prompt" || sample != "11" {
+		t.Errorf("names %q, sample %q, %v", names, sample, err)
 	}
 }
