@@ -39,8 +39,8 @@ clean: ## Remove what was built. Take a local cluster down first.
 
 #? SERVE=shortener  what is tested: ratelimiter, ratelimiter-racy (it must fail), shortener or tokens
 SERVE ?= shortener
-try: bin/kubectl-loadtest ## Run a load test of 20 s on this machine: no cluster, no root, no Docker.
-	@kubectl-loadtest try --serve $(SERVE) --html bin/try.html
+try: bin/try ## Run a load test of 20 s on this machine: no cluster, no root, no Docker.
+	@bin/try -serve $(SERVE) -html bin/try.html
 
 ##@ Build
 
@@ -53,6 +53,9 @@ bin/loadworker: FORCE
 	go build -o $@ ./loadworker
 $(COMMANDS): bin/%: FORCE
 	go build -o $@ ./cmd/$*
+# The plugin's command of that name alone, which compiles sooner.
+bin/try: FORCE
+	go build -o $@ ./hack/try
 bin/cluster: FORCE
 	@go -C hack/cluster build -o $(BIN)/cluster .
 

@@ -2,6 +2,9 @@
 // loadtest runs LoadTests, follows them, and prints their reports.
 //
 //	command   what a person types; calls the API server
+//	├─ localcommand runs LoadTests on this machine for a person at a terminal
+//	├─ document   reads the objects of files, and knows their lines
+//	├─ exitcode   pure: a verdict → an exit code
 //	├─ display    a block on a terminal, lines in a log
 //	├─ progress   pure: a LoadTest that runs → the lines
 //	├─ report     pure: a LoadTest → the page

@@ -48,7 +48,7 @@ func TestFirstHalfHour(t *testing.T) {
 // from how late the generator was.
 var bracket = regexp.MustCompile(` \((?:\d[^)]*|in parentheses: [^)]*)\)`)
 
-// TestTryPrintsWhatReadmeShows runs what make try runs, and compares it with the block of README.md that
+// TestTryPrintsWhatReadmeShows runs the plugin's command try, as make try does, and compares it with the block of README.md that
 // shows a report.
 func TestTryPrintsWhatReadmeShows(t *testing.T) {
 	blocks := blocksOf(t, "../../README.md")

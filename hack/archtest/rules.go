@@ -221,6 +221,12 @@ var rules = []rule{
 		forbid:  slices.Concat(clients, []string{"controllers/loadtest", "targets/..."}),
 	},
 	{
+		because: "the first command that a person types compiles no client of a cluster",
+		of:      []string{"cmd/kubectl-loadtest/localcommand", "hack/try"},
+		reach:   transitive,
+		forbid:  clients,
+	},
+	{
 		because: "the systems that are started for trying depend neither on a load test nor on the driver of a database",
 		of:      []string{"cmd/kubectl-loadtest/serve"},
 		reach:   transitive,

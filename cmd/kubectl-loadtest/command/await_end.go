@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/exitcode"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 )
 
@@ -46,7 +47,7 @@ func (e *ending) await(ctx context.Context, timeout time.Duration) error {
 			for _, name := range e.pending {
 				_, _ = fmt.Fprintf(e.config.streams.Err, "LoadTest %s has not ended: is the operator running, and are --operator-namespace and --config-map its own?\n", name)
 			}
-			return exit(codeNotEnded)
+			return exitcode.Result(codeNotEnded)
 		case err != nil:
 			return fmt.Errorf("see what became of the runs: %w", err)
 		}

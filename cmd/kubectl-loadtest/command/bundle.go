@@ -9,23 +9,24 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/document"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 )
 
 // bundle is what files hold, as kustomize builds them.
 type bundle struct {
-	tests []manifest
+	tests []document.Manifest
 	// data are the ConfigMaps and Secrets, which LoadTests may name.
-	data []manifest
+	data []document.Manifest
 	// others are of no use to a LoadTest while it runs.
-	others []manifest
+	others []document.Manifest
 }
 
 // readBundle reads files, each of which holds a LoadTest at least.
 func readBundle(paths []string, stdin io.Reader) (*bundle, error) {
 	b := &bundle{}
 	for _, path := range paths {
-		documents, err := readDocuments(path, stdin)
+		documents, err := document.Read(path, stdin)
 		if err != nil {
 			return nil, err
 		}
@@ -42,17 +43,17 @@ func readBundle(paths []string, stdin io.Reader) (*bundle, error) {
 	return b, nil
 }
 
-func (b *bundle) add(d document) error {
-	switch kind := d.object.GroupVersionKind(); {
-	case local.Takes(d.object):
-		b.data = append(b.data, d.object)
-	case kind.Group == loadTestKind.Group && kind.Kind == loadTestKind.Kind:
-		if err := checkLoadTest(d.object); err != nil {
-			return fmt.Errorf("-f %s: document %d: %w", d.path, d.number, err)
+func (b *bundle) add(d document.Document) error {
+	switch kind := d.Object.GroupVersionKind(); {
+	case local.Takes(d.Object):
+		b.data = append(b.data, d.Object)
+	case kind.Group == document.LoadTestKind.Group && kind.Kind == document.LoadTestKind.Kind:
+		if err := document.CheckLoadTest(d.Object); err != nil {
+			return fmt.Errorf("-f %s: document %d: %w", d.Path, d.Number, err)
 		}
-		b.tests = append(b.tests, d.object)
+		b.tests = append(b.tests, d.Object)
 	default:
-		b.others = append(b.others, d.object)
+		b.others = append(b.others, d.Object)
 	}
 	return nil
 }
@@ -72,7 +73,7 @@ func (b *bundle) leaveAside(w io.Writer) {
 	}
 	names := make([]string, len(b.others))
 	for i, o := range b.others {
-		names[i] = o.GetKind() + " " + displayName(o)
+		names[i] = o.GetKind() + " " + document.DisplayName(o)
 	}
 	_, _ = fmt.Fprintf(w, "not applied: %s; kubectl apply -f creates them\n", strings.Join(names, ", "))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/document"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 )
 
@@ -94,7 +95,7 @@ func (c *cluster) resume(ctx context.Context, name string) (*v1beta1.LoadTest, e
 // resumeSame starts the LoadTest of a manifest that is held in the cluster; nil: none of
 // that name is there, or it is not held. It must be the one of the file: its result would
 // be taken for that of another.
-func (c *cluster) resumeSame(ctx context.Context, m manifest) (*v1beta1.LoadTest, error) {
+func (c *cluster) resumeSame(ctx context.Context, m document.Manifest) (*v1beta1.LoadTest, error) {
 	lt := &v1beta1.LoadTest{}
 	key := client.ObjectKeyFromObject(m)
 	switch err := c.Get(ctx, key, lt); {

@@ -15,7 +15,10 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/document"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/exitcode"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/localcommand"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/preview"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/templates"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
@@ -66,7 +69,7 @@ type checkedFiles struct {
 
 // checkedTest is a LoadTest of a file, or what a LoadTestSchedule of a file starts.
 type checkedTest struct {
-	document
+	document.Document
 	files *checkedFiles
 	// above is the path of what holds the LoadTest's fields: "" or that of a schedule's template.
 	above    string
@@ -78,7 +81,7 @@ type checkedTest struct {
 
 // problem is a sentence about a field of an object of a file.
 type problem struct {
-	document
+	document.Document
 	field, message string
 }
 
@@ -107,7 +110,7 @@ func (o *checkOptions) check(ctx context.Context, stdin io.Reader, now time.Time
 	}
 	checked, files := &checkedFiles{}, &local.Objects{}
 	for _, path := range o.files {
-		documents, err := readDocuments(path, stdin)
+		documents, err := document.Read(path, stdin)
 		if err != nil {
 			return nil, err
 		}
@@ -129,21 +132,21 @@ func (o *checkOptions) check(ctx context.Context, stdin io.Reader, now time.Time
 }
 
 // take sorts the objects of a file.
-func (c *checkedFiles) take(path string, documents []document, files *local.Objects) error {
+func (c *checkedFiles) take(path string, documents []document.Document, files *local.Objects) error {
 	found := false
 	for _, d := range documents {
 		switch {
-		case isLoadTest(d.object):
+		case document.IsLoadTest(d.Object):
 			found = true
-			c.tests = append(c.tests, &checkedTest{document: d, files: c})
-		case isSchedule(d.object):
+			c.tests = append(c.tests, &checkedTest{Document: d, files: c})
+		case isSchedule(d.Object):
 			found = true
-			c.tests = append(c.tests, &checkedTest{document: d, files: c, above: "spec.template."})
-		case isOfAnotherVersion(d.object):
+			c.tests = append(c.tests, &checkedTest{Document: d, files: c, above: "spec.template."})
+		case isOfAnotherVersion(d.Object):
 			found = true
-			c.problems = append(c.problems, problem{d, "apiVersion", fmt.Sprintf("%s is unknown here; it must be %s", d.object.GetAPIVersion(), v1beta1.GroupVersion)})
-		case local.Takes(d.object):
-			if err := files.Add(d.object); err != nil {
+			c.problems = append(c.problems, problem{d, "apiVersion", fmt.Sprintf("%s is unknown here; it must be %s", d.Object.GetAPIVersion(), v1beta1.GroupVersion)})
+		case local.Takes(d.Object):
+			if err := files.Add(d.Object); err != nil {
 				c.problems = append(c.problems, problem{d, "", err.Error()})
 			}
 		default:
@@ -158,7 +161,7 @@ func (c *checkedFiles) take(path string, documents []document, files *local.Obje
 
 // refuse notes a problem.
 func (t *checkedTest) refuse(field, message string) {
-	t.files.problems = append(t.files.problems, problem{t.document, field, message})
+	t.files.problems = append(t.files.problems, problem{t.Document, field, message})
 	t.refused = true
 }
 
@@ -178,7 +181,7 @@ func newReviews(tests []*checkedTest) (r reviews, err error) {
 	if r.tests, err = admission.New(); err != nil {
 		return r, err
 	}
-	if slices.ContainsFunc(tests, func(t *checkedTest) bool { return isSchedule(t.object) }) {
+	if slices.ContainsFunc(tests, func(t *checkedTest) bool { return isSchedule(t.Object) }) {
 		r.schedules, err = admission.NewForSchedules()
 	}
 	return r, err
@@ -204,28 +207,28 @@ func isSchedule(object *unstructured.Unstructured) bool {
 // isOfAnotherVersion says whether an object is of a kind of ours, in a version that there is not.
 func isOfAnotherVersion(object *unstructured.Unstructured) bool {
 	kind := object.GroupVersionKind().GroupKind()
-	return kind == loadTestKind.GroupKind() || kind == scheduleKind.GroupKind()
+	return kind == document.LoadTestKind.GroupKind() || kind == scheduleKind.GroupKind()
 }
 
 // admit checks what the API server checks.
 func (t *checkedTest) admit(ctx context.Context, review reviews) {
-	if t.object.GetName() == "" && t.object.GetGenerateName() == "" {
+	if t.Object.GetName() == "" && t.Object.GetGenerateName() == "" {
 		t.refuse("metadata.name", "must be set, or metadata.generateName")
 		return
 	}
-	given := t.object.DeepCopy()
+	given := t.Object.DeepCopy()
 	if given.GetName() == "" {
 		given.SetName(given.GetGenerateName() + "xxxxx")
 	}
 	if given.GetNamespace() == "" {
-		given.SetNamespace(localNamespace)
+		given.SetNamespace(localcommand.Namespace)
 	}
 	lt, problems := review.of(ctx, given)
 	for _, p := range problems {
 		t.refuse(p.Field, p.Message)
 	}
 	if lt != nil {
-		lt.Name, lt.Namespace = displayName(t.object), t.object.GetNamespace()
+		lt.Name, lt.Namespace = document.DisplayName(t.Object), t.Object.GetNamespace()
 	}
 	t.loadTest = lt
 }
@@ -267,13 +270,13 @@ func (t *checkedTest) judgePolicy(known bool) {
 		t.refuseField(field, message)
 		return
 	}
-	t.files.warnings = append(t.files.warnings, problem{t.document, t.above + field, message + " What is allowed is unknown here: give the operator's configuration by --config."})
+	t.files.warnings = append(t.files.warnings, problem{t.Document, t.above + field, message + " What is allowed is unknown here: give the operator's configuration by --config."})
 }
 
 // exit is the end of a command that has said what is wrong.
 func (c *checkedFiles) exit() error {
 	if len(c.problems) > 0 {
-		return verdictError{codeFailed}
+		return exitcode.Verdict{Code: exitcode.Failed}
 	}
 	return nil
 }
@@ -290,11 +293,11 @@ func (c *checkedFiles) say(w io.Writer) {
 
 // String names the file, the line, the object and the field.
 func (p problem) String() string {
-	where := p.path
-	if line := p.line(p.field); line > 0 {
+	where := p.Path
+	if line := p.Line(p.field); line > 0 {
 		where += fmt.Sprintf(":%d", line)
 	}
-	text := fmt.Sprintf("%s: %s %s: ", where, p.object.GetKind(), displayName(p.object))
+	text := fmt.Sprintf("%s: %s %s: ", where, p.Object.GetKind(), document.DisplayName(p.Object))
 	if p.field != "" {
 		text += p.field + ": "
 	}

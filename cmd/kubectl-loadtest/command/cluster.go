@@ -6,12 +6,14 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/document"
 )
 
 // cluster is where the flags point.
@@ -48,4 +50,15 @@ func (c *config) connect() (*cluster, error) {
 		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
 	}
 	return &cluster{WithWatch: direct, namespace: namespace, explicit: explicit}, nil
+}
+
+// place decides a LoadTest's namespace as kubectl does.
+func (c *cluster) place(object *unstructured.Unstructured) error {
+	switch named := object.GetNamespace(); {
+	case named == "":
+		object.SetNamespace(c.namespace)
+	case c.explicit && named != c.namespace:
+		return fmt.Errorf("LoadTest %s: metadata.namespace is %s, but --namespace is %s; leave out one of them", document.DisplayName(object), named, c.namespace)
+	}
+	return nil
 }

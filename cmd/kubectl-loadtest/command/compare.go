@@ -11,6 +11,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/comparison"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/document"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/exitcode"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -60,7 +62,7 @@ func (c *config) compare() *cobra.Command {
 			}
 			judged := compared.Judge(on)
 			c.warn(fmt.Sprintf("compare: %s: %s", judged.Verdict, text.Clean(judged.Message, longestSentence)))
-			return exit(exitCode(judged.Verdict))
+			return exitcode.Result(exitcode.Of(judged.Verdict))
 		},
 	}
 	flags := command.Flags()
@@ -126,14 +128,14 @@ func oneOfFailOns() string {
 // compared are the LoadTests of the files and those of the cluster, in that order.
 func (c *config) compared(ctx context.Context, files, names []string) ([]*v1beta1.LoadTest, error) {
 	var tests []*v1beta1.LoadTest
-	found, err := readManifests(files, c.streams.In)
+	found, err := document.LoadTests(files, c.streams.In)
 	if err != nil {
 		return nil, err
 	}
 	for _, object := range found {
 		lt := &v1beta1.LoadTest{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, lt); err != nil {
-			return nil, fmt.Errorf("LoadTest %s: %w", displayName(object), err)
+			return nil, fmt.Errorf("LoadTest %s: %w", document.DisplayName(object), err)
 		}
 		tests = append(tests, lt)
 	}

@@ -12,7 +12,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/document"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/overview"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/form"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/serve"
 )
 
@@ -47,7 +49,7 @@ func (c *config) complete(root *cobra.Command) {
 // completeFlags is about the flags that have a closed set of values.
 func completeFlags(command *cobra.Command) {
 	forms := map[string][]string{
-		"report": outputs, "run": outputs, "compare": {"text", "markdown"}, "trend": {"text", "json"}, "plan": planOutputs, "list": listOutputs[1:],
+		"report": form.Names, "run": form.Names, "compare": {"text", "markdown"}, "trend": {"text", "json"}, "plan": planOutputs, "list": listOutputs[1:],
 	}
 	for flag, values := range map[string][]string{"output": forms[command.Name()], "serve": serve.Names(), "sort": overview.Orders} {
 		if command.Flags().Lookup(flag) != nil && len(values) > 0 {
@@ -70,7 +72,7 @@ func (c *config) completeLoadTests(wanted func(args []string) bool) names {
 		if !wanted(args) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		found := c.namesOf(cmd.Context(), loadTestKind, true)
+		found := c.namesOf(cmd.Context(), document.LoadTestKind, true)
 		return slices.DeleteFunc(found, func(name string) bool { return slices.Contains(args, name) }), cobra.ShellCompDirectiveNoFileComp
 	}
 }

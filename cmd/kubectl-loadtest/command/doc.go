@@ -9,9 +9,9 @@
 //	init                      draft
 //	list                   get → overview
 //	ui           ui.go, ui_cluster.go → package ui; run --ui, try --ui: ui_live.go
-//	run --local  localmanifest.go → admission → local → report
+//	run --local  localmanifest.go → localcommand → report
 //	try          the same, of a sample, beside a system of serve
-//	plan, validate  documents.go → admission → preview
+//	plan, validate  document → admission → preview
 //
 // What a LoadTest says is read in package report and package progress; nothing
 // is judged here, the operator has done that.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/overview"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/form"
 )
 
 // listOutputs are the forms of a list; "" is a table.
@@ -86,7 +87,7 @@ func (c *config) runList(ctx context.Context, o *listOptions) error {
 	err = cluster.eachLoadTest(ctx, o.selector, func(lt *v1beta1.LoadTest) {
 		row := overview.New(lt)
 		if keep {
-			row.LoadTest = stored(lt)
+			row.LoadTest = form.Stored(lt)
 		}
 		rows = append(rows, row)
 	})

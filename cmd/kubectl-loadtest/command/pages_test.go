@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/exitcode"
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/console"
 	pages "github.com/loadtest-dev/loadtest-operator/hack/docs/page"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -138,7 +139,7 @@ func TestManifestsOfPagesPlan(t *testing.T) {
 		}
 	}
 	var out, log bytes.Buffer
-	if code := Execute(t.Context(), args, Streams{Out: &out, Err: &log}); code != codePassed {
+	if code := Execute(t.Context(), args, Streams{Out: &out, Err: &log}); code != exitcode.Passed {
 		t.Errorf("plan ends with %d: %s", code, log.String())
 	}
 	for name, least := range map[string]int{"docs/recipes.md": 18, "docs/first-half-hour.md": 2, "docs/search.md": 1, "docs/authentication.md": 3} {

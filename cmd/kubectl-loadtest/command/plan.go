@@ -109,11 +109,11 @@ func (c *config) askServer(ctx context.Context, checked *checkedFiles) error {
 		if t.preview == nil {
 			continue
 		}
-		if err := cluster.place(t.object); err != nil {
+		if err := cluster.place(t.Object); err != nil {
 			return err
 		}
-		t.preview.Namespace = t.object.GetNamespace()
-		problems, err := cluster.review(ctx, t.object, &t.loadTest.Spec)
+		t.preview.Namespace = t.Object.GetNamespace()
+		problems, err := cluster.review(ctx, t.Object, &t.loadTest.Spec)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/document"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/form"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 )
 
@@ -46,7 +48,7 @@ func (c *config) report() *cobra.Command {
 			"  kubectl loadtest report checkout -n shop --from ./load-tests -o markdown",
 		Args: from.args,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput(output); err != nil {
+			if err := form.Check(output); err != nil {
 				return err
 			}
 			lt, found, err := c.reported(cmd.Context(), from, args, output == "html")
@@ -59,7 +61,7 @@ func (c *config) report() *cobra.Command {
 			} else {
 				var loads []*v1beta1.LoadTest
 				if loads, err = c.loadsOf(cmd.Context(), from, lt); err == nil {
-					data, err = renderAll(lt, loads, found.steps, output, step)
+					data, err = form.RenderAll(lt, loads, found.steps, output, step)
 				}
 			}
 			if err != nil {
@@ -70,7 +72,7 @@ func (c *config) report() *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVarP(&output, "output", "o", "text", "Form of the report: "+strings.Join(outputs, ", "))
+	flags.StringVarP(&output, "output", "o", "text", "Form of the report: "+strings.Join(form.Names, ", "))
 	flags.StringVar(&step, "step", "", "With -o hgrm and vegeta: the step to report; needed if several steps were measured")
 	flags.StringVarP(&from.file, "filename", "f", "", "File with a LoadTest and its status, - for the standard input")
 	flags.StringVar(&from.kept, "from", "", "Archive of a run: its file, - for the standard input, a folder with NAMESPACE/NAME/UID.json.gz, or either in an object store, as s3://BUCKET/PREFIX")
@@ -171,14 +173,14 @@ func (k keptResults) find(name string) (*corev1.ConfigMap, error) {
 
 // readArchive reads the LoadTest of a file and the ConfigMaps beside it.
 func (c *config) readArchive(file string) (*v1beta1.LoadTest, keptResults, error) {
-	found, err := readObjects([]string{file}, c.streams.In, checkSaved)
+	found, err := document.Objects([]string{file}, c.streams.In, checkSaved)
 	if err != nil {
 		return nil, nil, err
 	}
 	kept := keptResults{}
 	var tests []*unstructured.Unstructured
 	for _, object := range found {
-		if isLoadTest(object) {
+		if document.IsLoadTest(object) {
 			tests = append(tests, object)
 			continue
 		}

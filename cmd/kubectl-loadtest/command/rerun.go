@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/exitcode"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
 )
 
@@ -32,7 +33,7 @@ func (c *config) rerun() *cobra.Command {
 		Long: "Create a LoadTest with the spec and the labels of another, follow it to its end and\n" +
 			"print its report. The first one stays, with its result. The new name is the old one\n" +
 			"with five random letters, unless --name gives one; annotation " + AnnotationRerunOf + "\n" +
-			"names the first. suspend and terminate are not copied.\n\n" + exitCodes,
+			"names the first. suspend and terminate are not copied.\n\n" + exitcode.Help,
 		Example: "  kubectl loadtest rerun burst -n limiter\n" +
 			"  kubectl loadtest rerun burst --name burst-after --timeout 10m\n" +
 			"  kubectl loadtest compare burst burst-after",

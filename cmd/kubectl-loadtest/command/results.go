@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/document"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
@@ -78,5 +79,5 @@ func checkSaved(object *unstructured.Unstructured) error {
 	if object.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("ConfigMap") {
 		return nil
 	}
-	return checkLoadTest(object)
+	return document.CheckLoadTest(object)
 }

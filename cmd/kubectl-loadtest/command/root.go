@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/exitcode"
 )
 
 // Streams are where a command reads and writes.
@@ -23,18 +25,18 @@ func Execute(ctx context.Context, args []string, streams Streams) int {
 	root := newRoot(streams)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	var verdict verdictError
+	var verdict exitcode.Verdict
 	switch {
 	case err == nil:
-		return codePassed
+		return exitcode.Passed
 	case errors.As(err, &verdict):
-		return verdict.code
+		return verdict.Code
 	}
 	_, _ = fmt.Fprintln(streams.Err, "error: "+explain(err).Error())
 	if ctx.Err() != nil {
-		return codeInterrupted
+		return exitcode.Interrupted
 	}
-	return codeError
+	return exitcode.Error
 }
 
 // config has the shared settings of the commands.

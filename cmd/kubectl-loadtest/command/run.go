@@ -14,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/document"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/exitcode"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 )
 
@@ -72,7 +74,7 @@ func (c *config) run() *cobra.Command {
 			"applied first; objects of other kinds are listed and not applied.\n\n" +
 			"A LoadTest with spec.suspend is held; --resume starts it.\n\n" +
 			"--from schedule/NAME creates the LoadTest that the schedule would start, even if the schedule\n" +
-			"is suspended: with its template, labels and baseline. It counts as one of its runs.\n\n" + localHelp + "\n\n" + exitCodes,
+			"is suspended: with its template, labels and baseline. It counts as one of its runs.\n\n" + localHelp + "\n\n" + exitcode.Help,
 		Example: runExamples,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -123,7 +125,7 @@ func (c *config) runAll(ctx context.Context, o *runOptions, live *live) error {
 	if err := cluster.applyData(ctx, bundle); err != nil {
 		return err
 	}
-	worst := codePassed
+	worst := exitcode.Passed
 	for i, manifest := range bundle.tests {
 		if i > 0 {
 			_, _ = fmt.Fprintln(c.streams.Out)
@@ -141,11 +143,11 @@ func (c *config) runAll(ctx context.Context, o *runOptions, live *live) error {
 		}
 		worst = max(worst, code)
 	}
-	return exit(worst)
+	return exitcode.Result(worst)
 }
 
 // begin creates a LoadTest, or resumes the one that is there.
-func (c *config) begin(ctx context.Context, cluster *cluster, manifest manifest, o *runOptions) (*v1beta1.LoadTest, error) {
+func (c *config) begin(ctx context.Context, cluster *cluster, manifest document.Manifest, o *runOptions) (*v1beta1.LoadTest, error) {
 	if !o.resume {
 		return c.create(ctx, cluster, manifest, o.replace)
 	}
@@ -174,7 +176,7 @@ func (c *config) create(ctx context.Context, cluster *cluster, manifest *unstruc
 		return nil, fmt.Errorf("LoadTest %s/%s exists already: run it again with --replace, or see its result with %s", manifest.GetNamespace(), manifest.GetName(),
 			commandLine("report", manifest.GetNamespace(), manifest.GetName()))
 	case err != nil:
-		return nil, fmt.Errorf("create LoadTest %s/%s: %w", manifest.GetNamespace(), displayName(manifest), err)
+		return nil, fmt.Errorf("create LoadTest %s/%s: %w", manifest.GetNamespace(), document.DisplayName(manifest), err)
 	}
 	return &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{
 		Namespace: manifest.GetNamespace(), Name: manifest.GetName(), UID: manifest.GetUID(),

@@ -13,6 +13,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/document"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 )
 
@@ -27,7 +28,7 @@ func (c *cluster) review(ctx context.Context, object *unstructured.Unstructured,
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsForbidden(err):
 		problems = append(problems, admission.Problem{Message: err.Error()})
 	case err != nil:
-		return nil, fmt.Errorf("ask the cluster about LoadTest %s: %w", displayName(object), err)
+		return nil, fmt.Errorf("ask the cluster about LoadTest %s: %w", document.DisplayName(object), err)
 	}
 	named := []func() (*admission.Problem, error){func() (*admission.Problem, error) {
 		return c.reviewService(ctx, object.GetNamespace(), "spec.target", spec.Target.Service)

@@ -1,17 +1,12 @@
 package command
 
 import (
-	"context"
-	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/exitcode"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/serve"
-	"github.com/loadtest-dev/loadtest-operator/config/samples"
 )
 
 func (c *config) try() *cobra.Command {
@@ -22,7 +17,7 @@ func (c *config) try() *cobra.Command {
 		Short: "Run a load test of 20 seconds against a reference system in this process",
 		Long: "Start a reference system inside this process, run a load test of some 20 seconds\n" +
 			"against it on this machine, and print its report. Nothing else is needed, and nothing\n" +
-			"stays behind. The last line has the verdict.\n\n" + exitCodes,
+			"stays behind. The last line has the verdict.\n\n" + exitcode.Help,
 		Example: "  # A URL shortener, a ladder of users that read and write\n" +
 			"  kubectl loadtest try\n\n" +
 			"  # A rate limiter that keeps its contract, and one that does not: the audit notices\n" +
@@ -40,7 +35,7 @@ func (c *config) try() *cobra.Command {
 				return err
 			}
 			return c.withLive(cmd.Context(), &ui, func(live *live) error {
-				_, err := c.runTry(cmd.Context(), system, page, live)
+				_, err := c.runner(live).Try(cmd.Context(), system, page)
 				return err
 			})
 		},
@@ -49,59 +44,6 @@ func (c *config) try() *cobra.Command {
 	command.Flags().StringVar(&page, "html", "", "File to write the report to as a page for a browser, too")
 	command.Flags().StringVar(&system, "serve", "shortener", "The system to start: "+oneOf(serve.Names()))
 	return command
-}
-
-// runTry returns what came of the run, also with an error that is its verdict.
-func (c *config) runTry(ctx context.Context, system, page string, live *live) (came outcome, err error) {
-	if err := serve.Check(system); err != nil {
-		return came, err
-	}
-	name := "try-" + serve.Service(system) + ".yaml"
-	file, err := samples.Files.Open(name)
-	if err != nil {
-		return came, err
-	}
-	defer func() { _ = file.Close() }()
-	tests, err := parse(name, file, checkLoadTest)
-	if err != nil {
-		return came, err
-	}
-	code, came, err := c.runTests(ctx, tests, nil, &localOptions{serve: system, output: "text"}, live)
-	if err != nil {
-		return came, err
-	}
-	if err := c.writePage(came, page); err != nil {
-		return came, err
-	}
-	if _, err := fmt.Fprintf(c.streams.Out, "\n%s\n", sentence(came.test)); err != nil {
-		return came, fmt.Errorf("write the last line: %w", err)
-	}
-	return came, exit(code)
-}
-
-// writePage writes the report as a page, if a file was named for it.
-func (c *config) writePage(o outcome, file string) error {
-	if file == "" {
-		return nil
-	}
-	data, err := render(o.test, o.archived, "html", "")
-	if err == nil {
-		err = os.WriteFile(file, data, 0o600)
-	}
-	if err != nil {
-		return fmt.Errorf("--html %s: %w", file, err)
-	}
-	_, err = fmt.Fprintf(c.streams.Out, "\nThe page for a browser: %s\n", file)
-	return err
-}
-
-// sentence is the verdict in a line, and why.
-func sentence(lt *v1beta1.LoadTest) string {
-	line := "try: " + strings.ToUpper(string(lt.Status.Verdict))
-	if why := report.Judgement(&lt.Status); why != "" {
-		return line + ": " + why
-	}
-	return line
 }
 
 // oneOf lists what a flag may be.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/exitcode"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
@@ -56,7 +57,7 @@ func checkPort(port int) error {
 	return nil
 }
 
-// live is the page beside a run. Without --ui it is nil, and its methods do nothing.
+// live is the page beside a run. Without --ui it is nil.
 type live struct {
 	config *config
 	port   int
@@ -80,7 +81,7 @@ func (c *config) withLive(ctx context.Context, o *liveOptions, do func(*live) er
 		return start(serving, group)
 	}}
 	err := do(l)
-	var verdict verdictError
+	var verdict exitcode.Verdict
 	if l.server != nil && ctx.Err() == nil && (err == nil || errors.As(err, &verdict)) {
 		c.warn("The page stays until Ctrl-C: " + l.server.URL)
 		select {
@@ -115,12 +116,8 @@ func (l *live) follow(cluster *cluster, lt *v1beta1.LoadTest) error {
 	return nil
 }
 
-// runs opens the page of a run on this machine. What it returns ends the run: when ctx ends, or
-// a person says so on the page.
-func (l *live) runs(ctx context.Context, lt *v1beta1.LoadTest) (terminate <-chan struct{}, err error) {
-	if l == nil {
-		return ctx.Done(), nil
-	}
+// Runs opens the page of a run on this machine.
+func (l *live) Runs(ctx context.Context, lt *v1beta1.LoadTest) (terminate <-chan struct{}, err error) {
 	if l.server == nil {
 		l.local = &localBackend{known: runs.NewCollection(), tests: map[runs.Key]*v1beta1.LoadTest{}, results: map[types.UID][]*archive.Step{}}
 		l.local.known.Complete()
@@ -141,24 +138,16 @@ func (l *live) runs(ctx context.Context, lt *v1beta1.LoadTest) (terminate <-chan
 			return nil, err
 		}
 	}
-	l.show(lt)
+	l.Show(lt)
 	l.announce(lt)
 	return l.local.begin(ctx, lt), nil
 }
 
-// show takes the state of a run on this machine.
-func (l *live) show(lt *v1beta1.LoadTest) {
-	if l != nil {
-		l.local.show(lt)
-	}
-}
+// Show takes the state of a run on this machine.
+func (l *live) Show(lt *v1beta1.LoadTest) { l.local.show(lt) }
 
-// keep takes the results of a step on this machine.
-func (l *live) keep(step *archive.Step) {
-	if l != nil {
-		l.local.keep(step)
-	}
-}
+// Keep takes the results of a step on this machine.
+func (l *live) Keep(step *archive.Step) { l.local.keep(step) }
 
 // localBackend has the runs of this machine.
 type localBackend struct {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/document"
 )
 
 func (c *config) validate() *cobra.Command {
@@ -32,7 +34,7 @@ func (c *config) validate() *cobra.Command {
 				if t.refused {
 					continue
 				}
-				if _, err := fmt.Fprintf(c.streams.Out, "%s: %s %s is valid: %s\n", t.path, t.object.GetKind(), displayName(t.object), t.preview.Summary()); err != nil {
+				if _, err := fmt.Fprintf(c.streams.Out, "%s: %s %s is valid: %s\n", t.Path, t.Object.GetKind(), document.DisplayName(t.Object), t.preview.Summary()); err != nil {
 					return fmt.Errorf("write the result: %w", err)
 				}
 			}

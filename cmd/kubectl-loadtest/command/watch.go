@@ -12,7 +12,9 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/display"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/exitcode"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/form"
 )
 
 func (c *config) watch() *cobra.Command {
@@ -22,7 +24,7 @@ func (c *config) watch() *cobra.Command {
 		Use:   "watch NAME",
 		Short: "Follow a LoadTest to its end and print its report",
 		Long: "Follow a LoadTest to its end and print its report. With --resume, a LoadTest that\n" +
-			"spec.suspend holds is started first.\n\n" + exitCodes,
+			"spec.suspend holds is started first.\n\n" + exitcode.Help,
 		Example: "  kubectl loadtest watch burst -n limiter\n" +
 			"  kubectl loadtest watch nightly --resume --timeout 1h",
 		Args: oneName,
@@ -61,10 +63,7 @@ func within(ctx context.Context, timeout time.Duration) (context.Context, contex
 }
 
 func (c *config) display() display.Display {
-	if c.streams.Size == nil {
-		return &display.Log{W: c.streams.Err}
-	}
-	return &display.Terminal{W: c.streams.Err, Size: c.streams.Size}
+	return display.On(c.streams.Err, c.streams.Size)
 }
 
 // followAndReport follows a LoadTest and prints its report; the code is that of
@@ -84,14 +83,14 @@ func (c *config) followAndReport(ctx context.Context, cluster *cluster, lt *v1be
 	if err != nil {
 		return 0, err
 	}
-	data, err := renderAll(finished, loads, nil, "text", "")
+	data, err := form.RenderAll(finished, loads, nil, "text", "")
 	if err == nil {
 		_, err = c.streams.Out.Write(data)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("write the report: %w", err)
 	}
-	return exitCode(finished.Status.Verdict), nil
+	return exitcode.Of(finished.Status.Verdict), nil
 }
 
 // followToExit is followAndReport for a command that is about one LoadTest.
@@ -100,7 +99,7 @@ func (c *config) followToExit(ctx context.Context, cluster *cluster, lt *v1beta1
 	if err != nil {
 		return err
 	}
-	return exit(code)
+	return exitcode.Result(code)
 }
 
 // whyLeft is why a run is not followed any more.

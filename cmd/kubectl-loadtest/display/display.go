@@ -20,6 +20,14 @@ type Display interface {
 // Pace is the least time between two lines of a log.
 const Pace = 2 * time.Second
 
+// On is the display on a terminal, of which size tells the columns and rows, or with nil that of a log.
+func On(w io.Writer, size func() (columns, rows int)) Display {
+	if size == nil {
+		return &Log{W: w}
+	}
+	return &Terminal{W: w, Size: size}
+}
+
 // Log writes a line when the state changed, at most one for each Pace.
 type Log struct {
 	W io.Writer

@@ -1,4 +1,4 @@
-package command
+package document
 
 import (
 	"bytes"
@@ -12,46 +12,46 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// document is an object of a file, where it stands there.
-type document struct {
-	path string
-	// number is that of the YAML document in its file, from 1.
-	number int
+// Document is an object of a file, where it stands there.
+type Document struct {
+	Path string
+	// Number is that of the YAML document in its file, from 1.
+	Number int
 	// text is the document after as many empty lines as stand before it in the file, so
 	// that a line of the text is a line of the file.
 	text []byte
 	// item is the path of the object within the document: "" unless it is one of a List.
 	item   string
-	object *unstructured.Unstructured
+	Object *unstructured.Unstructured
 }
 
-// readDocuments reads the objects of a file; "-" is the standard input.
-func readDocuments(path string, stdin io.Reader) ([]document, error) {
+// Read reads the objects of a file; "-" is the standard input.
+func Read(path string, stdin io.Reader) ([]Document, error) {
 	if path == "-" {
-		return parseDocuments(path, stdin)
+		return Parse(path, stdin)
 	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("-f %s: %w", path, errors.Unwrap(err))
 	}
 	defer func() { _ = file.Close() }()
-	return parseDocuments(path, file)
+	return Parse(path, file)
 }
 
-// parseDocuments reads the objects of a YAML stream, those of Lists one by one. A
+// Parse reads the objects of a YAML stream, those of Lists one by one. A
 // document that cannot be read is an error, and those after it are read all the same.
-func parseDocuments(path string, input io.Reader) ([]document, error) {
+func Parse(path string, input io.Reader) ([]Document, error) {
 	content, err := unpacked(input)
 	if err != nil {
 		return nil, fmt.Errorf("-f %s: %w", path, err)
 	}
-	var list []document
+	var list []Document
 	var errs []error
 	for i, text := range splitDocuments(content) {
-		d := document{path: path, number: i + 1, text: text}
+		d := Document{Path: path, Number: i + 1, text: text}
 		objects, err := d.objects()
 		if err != nil {
-			errs = append(errs, fmt.Errorf("-f %s: document %d: %w", path, d.number, err))
+			errs = append(errs, fmt.Errorf("-f %s: document %d: %w", path, d.Number, err))
 		}
 		list = append(list, objects...)
 	}
@@ -83,27 +83,27 @@ func splitDocuments(content []byte) [][]byte {
 
 // objects are the object of the document, or those of the List that it is; none of a
 // document without content.
-func (d document) objects() ([]document, error) {
+func (d Document) objects() ([]Document, error) {
 	object, err := decode(d.text)
 	if err != nil || object == nil {
 		return nil, err
 	}
 	if !object.IsList() {
-		d.object = object
-		return []document{d}, nil
+		d.Object = object
+		return []Document{d}, nil
 	}
 	items, _, err := unstructured.NestedSlice(object.Object, "items")
 	if err != nil {
 		return nil, err
 	}
-	list := make([]document, len(items))
+	list := make([]Document, len(items))
 	for i, item := range items {
 		content, ok := item.(map[string]any)
 		if !ok {
 			return nil, fmt.Errorf("items[%d] is not a Kubernetes object", i)
 		}
 		list[i] = d
-		list[i].item, list[i].object = fmt.Sprintf("items[%d]", i), &unstructured.Unstructured{Object: content}
+		list[i].item, list[i].Object = fmt.Sprintf("items[%d]", i), &unstructured.Unstructured{Object: content}
 	}
 	return list, nil
 }

@@ -1,4 +1,4 @@
-package command
+package form
 
 import (
 	"encoding/json"
@@ -18,20 +18,21 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
-// outputs are the forms of a report, in the order of the help.
-var outputs = []string{"text", "markdown", "html", "json", "yaml", "junit", "hgrm", "vegeta", "vegeta-text"}
+// Names are the forms of a report, in the order of the help.
+var Names = []string{"text", "markdown", "html", "json", "yaml", "junit", "hgrm", "vegeta", "vegeta-text"}
 
-func checkOutput(output string) error {
-	if slices.Contains(outputs, output) {
+// Check refuses what is none of the forms.
+func Check(output string) error {
+	if slices.Contains(Names, output) {
 		return nil
 	}
-	return fmt.Errorf("--output must be one of %s, not %q", strings.Join(outputs, ", "), output)
+	return fmt.Errorf("--output must be one of %s, not %q", strings.Join(Names, ", "), output)
 }
 
-// render is the report of a LoadTest in one of the forms. Step is the one whose
+// Render is the report of a LoadTest in one of the forms. Step is the one whose
 // distribution hgrm holds, and that vegeta reports; html draws the steps of which there
 // are results beyond their summary.
-func render(lt *v1beta1.LoadTest, archived []*archive.Step, output, step string) ([]byte, error) {
+func Render(lt *v1beta1.LoadTest, archived []*archive.Step, output, step string) ([]byte, error) {
 	if names := report.LoadTests(&lt.Status); len(names) > 0 && slices.Contains([]string{"hgrm", "vegeta", "vegeta-text"}, output) {
 		return nil, fmt.Errorf("LoadTest %s sends several loads, and each has steps of its own: report %s", lt.Name, strings.Join(names, " or "))
 	}
@@ -41,10 +42,10 @@ func render(lt *v1beta1.LoadTest, archived []*archive.Step, output, step string)
 	case "html":
 		return html.Report(lt, archived)
 	case "json":
-		data, err := json.MarshalIndent(stored(lt), "", "  ")
+		data, err := json.MarshalIndent(Stored(lt), "", "  ")
 		return append(data, '\n'), err
 	case "yaml":
-		return yaml.Marshal(stored(lt))
+		return yaml.Marshal(Stored(lt))
 	case "junit":
 		return junit.Report(lt)
 	case "hgrm":
@@ -57,15 +58,15 @@ func render(lt *v1beta1.LoadTest, archived []*archive.Step, output, step string)
 	return []byte(report.Text(lt)), nil
 }
 
-// renderAll is the report of a LoadTest, and under it, for people, the reports of the loads that it sent
+// RenderAll is the report of a LoadTest, and under it, for people, the reports of the loads that it sent
 // side by side.
-func renderAll(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest, archived []*archive.Step, output, step string) ([]byte, error) {
-	data, err := render(lt, archived, output, step)
+func RenderAll(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest, archived []*archive.Step, output, step string) ([]byte, error) {
+	data, err := Render(lt, archived, output, step)
 	if err != nil || output != "text" && output != "markdown" {
 		return data, err
 	}
 	for _, one := range loads {
-		of, err := render(one, nil, output, step)
+		of, err := Render(one, nil, output, step)
 		if err != nil {
 			return nil, err
 		}
@@ -74,9 +75,9 @@ func renderAll(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest, archived []*arch
 	return data, nil
 }
 
-// stored is a LoadTest as it is saved, and read by report -f: without the record of
+// Stored is a LoadTest as it is saved, and read by report -f: without the record of
 // who wrote which field.
-func stored(lt *v1beta1.LoadTest) *v1beta1.LoadTest {
+func Stored(lt *v1beta1.LoadTest) *v1beta1.LoadTest {
 	saved := lt.DeepCopy()
 	saved.ManagedFields = nil
 	saved.SetGroupVersionKind(v1beta1.GroupVersion.WithKind("LoadTest"))

@@ -1,4 +1,4 @@
-package command
+package document
 
 import (
 	"errors"
@@ -8,13 +8,11 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestParse(t *testing.T) {
+func TestChecked(t *testing.T) {
 	const head = "apiVersion: loadtest.dev/v1beta1\nkind: LoadTest\n"
 	tests := map[string]struct {
 		input   string
@@ -35,81 +33,47 @@ func TestParse(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			list, err := parse("x.yaml", strings.NewReader(test.input), checkLoadTest)
+			list, err := Checked("x.yaml", strings.NewReader(test.input), CheckLoadTest)
 			if test.wantErr != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), "-f x.yaml: "+test.wantErr) {
-					t.Fatalf("parse() = %v, want an error that begins -f x.yaml: %s", err, test.wantErr)
+					t.Fatalf("Checked() = %v, want an error that begins -f x.yaml: %s", err, test.wantErr)
 				}
 				return
 			}
 			must.Succeed(t, err)
 			var got []string
 			for _, object := range list {
-				got = append(got, displayName(object))
+				got = append(got, DisplayName(object))
 			}
-			same.As(t, "parse()", test.want, got)
+			same.As(t, "Checked()", test.want, got)
 		})
 	}
 }
 
-func TestParseReadError(t *testing.T) {
-	_, err := parse("x.yaml", iotest.ErrReader(errors.New("the disk is gone")), checkLoadTest)
+func TestCheckedReadError(t *testing.T) {
+	_, err := Checked("x.yaml", iotest.ErrReader(errors.New("the disk is gone")), CheckLoadTest)
 	if err == nil || err.Error() != "-f x.yaml: the disk is gone" {
-		t.Errorf("parse() = %v, want -f x.yaml: the disk is gone", err)
+		t.Errorf("Checked() = %v, want -f x.yaml: the disk is gone", err)
 	}
 }
 
 // Files are read in the order in which they are given, and none is left out.
-func TestReadManifestsInOrder(t *testing.T) {
+func TestLoadTestsInOrder(t *testing.T) {
 	const head = "apiVersion: loadtest.dev/v1beta1\nkind: LoadTest\nmetadata: "
 	file := filepath.Join(t.TempDir(), "b.yaml")
 	must.Succeed(t, os.WriteFile(file, []byte(head+"{name: b}\n---\n"+head+"{name: a}\n"), 0o600))
-	list, err := readManifests([]string{"-", file}, strings.NewReader(head+"{name: c}\n"))
+	list, err := LoadTests([]string{"-", file}, strings.NewReader(head+"{name: c}\n"))
 	must.Succeed(t, err)
 	var got []string
 	for _, object := range list {
 		got = append(got, object.GetName())
 	}
-	same.As(t, "readManifests()", []string{"c", "b", "a"}, got)
+	same.As(t, "LoadTests()", []string{"c", "b", "a"}, got)
 }
 
-// The namespace is the manifest's, else that of the flag or context; a flag that
-// says another one is a mistake, a context is not.
-func TestPlace(t *testing.T) {
-	tests := map[string]struct {
-		named    string
-		explicit bool
-		want     string
-		wantErr  string
-	}{
-		"of the context":             {want: "here"},
-		"of the flag":                {explicit: true, want: "here"},
-		"of the manifest":            {named: "there", want: "there"},
-		"of both":                    {named: "here", explicit: true, want: "here"},
-		"of both, which say another": {named: "there", explicit: true, wantErr: "LoadTest a: metadata.namespace is there, but --namespace is here; leave out one of them"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			object := &unstructured.Unstructured{Object: map[string]any{}}
-			object.SetName("a")
-			object.SetNamespace(test.named)
-			err := (&cluster{namespace: "here", explicit: test.explicit}).place(object)
-			if test.wantErr != "" {
-				if err == nil || err.Error() != test.wantErr {
-					t.Errorf("place() = %v, want %s", err, test.wantErr)
-				}
-				return
-			}
-			if err != nil || object.GetNamespace() != test.want {
-				t.Errorf("place() = %v, in namespace %s; want %s", err, object.GetNamespace(), test.want)
-			}
-		})
-	}
-}
-
-func TestReadManifestsOfAnEmptyFile(t *testing.T) {
-	_, err := readManifests([]string{"-"}, strings.NewReader("# nothing\n"))
+func TestLoadTestsOfAnEmptyFile(t *testing.T) {
+	_, err := LoadTests([]string{"-"}, strings.NewReader("# nothing\n"))
 	if err == nil || err.Error() != "-f -: holds no LoadTest" {
-		t.Errorf("readManifests() = %v, want -f -: holds no LoadTest", err)
+		t.Errorf("LoadTests() = %v, want -f -: holds no LoadTest", err)
 	}
 }

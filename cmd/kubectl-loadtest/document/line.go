@@ -1,4 +1,4 @@
-package command
+package document
 
 import (
 	"regexp"
@@ -10,9 +10,9 @@ import (
 
 var fieldPart = regexp.MustCompile(`\[[^]]*\]|[^.[]+`)
 
-// line is that of a field in the file, or of the nearest part of the object around it
+// Line is that of a field in the file, or of the nearest part of the object around it
 // that is written there; 0 if it is not known.
-func (d document) line(field string) int {
+func (d Document) Line(field string) int {
 	var root yaml.Node
 	if err := yaml.Unmarshal(d.text, &root); err != nil || len(root.Content) == 0 {
 		return 0
