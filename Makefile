@@ -45,6 +45,7 @@ try: bin/try ## Run a load test of 20 s on this machine: no cluster, no root, no
 ##@ Build
 
 COMMANDS := $(patsubst cmd/%/,bin/%,$(wildcard cmd/*/))
+plugin: bin/kubectl-loadtest ## Build kubectl loadtest into bin/.
 build: bin/manager bin/loadworker $(COMMANDS) ## Build the operator, the worker and the command line into bin/.
 
 bin/manager: FORCE

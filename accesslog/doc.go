@@ -12,6 +12,8 @@
 //	https 2026-11-28T10:…   an AWS application load balancer
 //	anything else           the common or the combined format of Apache and Nginx
 //
+// A file that begins as an HTTP archive (HAR) does is one document; each of its entries is a line.
+//
 // A log may have been written by anybody who can send a request: its lines can be of any
 // length, and have any bytes. What an Entry has is bounded, and fit for a URL.
 //

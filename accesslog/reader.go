@@ -72,7 +72,7 @@ type Reader struct {
 }
 
 // NewReader reads a log, which gzip may have compressed. Its lines of JSON have the fields of
-// a preset, or those that are given.
+// a preset, or those that are given. Of an HTTP archive (HAR), each entry counts as a line.
 func NewReader(in io.Reader, fields *Fields) (*Reader, error) {
 	buffered := bufio.NewReaderSize(in, MaxLine)
 	if start, _ := buffered.Peek(2); bytes.Equal(start, []byte{0x1f, 0x8b}) { // how gzip begins
@@ -81,6 +81,9 @@ func NewReader(in io.Reader, fields *Fields) (*Reader, error) {
 			return nil, fmt.Errorf("decompress: %w", err)
 		}
 		buffered = bufio.NewReaderSize(z, MaxLine)
+	}
+	if isHAR(buffered) { // its fields have names of their own
+		buffered, fields = bufio.NewReaderSize(&har{in: buffered}, MaxLine), nil
 	}
 	return &Reader{in: buffered, parser: newParser(fields)}, nil
 }

@@ -289,7 +289,7 @@ func TestParseTime(t *testing.T) {
 func FuzzReader(f *testing.F) {
 	for _, seed := range []string{
 		line(start, "/a?b"), `{"start_time":"2026-11-28T12:00:00Z","method":"GET","path":"/a"}`, `[2026-11-28T12:00:00.310Z] "GET /a HTTP/2" 200 - 0 12 41 40 "1" "a" "id" "shop:80" "-"`,
-		`h2 2026-11-28T12:00:00.0Z lb c t 0.1 0.2 0 200 200 3 6 "GET https://shop:443/ HTTP/2.0" "-"`, "a - - [28/Nov/2026:12:00:00 +0000] \"GET /\\x2", "\x1f\x8b", `{"time":1,"method":"GET","uri":"/","args":"` + "\u2028\"}",
+		`h2 2026-11-28T12:00:00.0Z lb c t 0.1 0.2 0 200 200 3 6 "GET https://shop:443/ HTTP/2.0" "-"`, "a - - [28/Nov/2026:12:00:00 +0000] \"GET /\\x2", "\x1f\x8b", harOf(harEntry(0, "GET", "http://shop/a?b", "<x>")), `{"time":1,"method":"GET","uri":"/","args":"` + "\u2028\"}",
 	} {
 		f.Add([]byte(seed))
 	}

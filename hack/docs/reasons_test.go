@@ -218,10 +218,10 @@ func TestOutcomesAndExitCodesHaveARow(t *testing.T) {
 		want = append(want, "`"+o.String()+"`")
 	}
 	same.As(t, "outcomes", want, firstCells(rowsBelow(t, text, "## Outcomes of requests\n")))
-	source, err := os.ReadFile(filepath.Join(root, "cmd", "kubectl-loadtest", "command", "exit.go"))
+	source, err := os.ReadFile(filepath.Join(root, "cmd", "kubectl-loadtest", "exitcode", "exitcode.go"))
 	must.Succeed(t, err)
 	var codes []string
-	for _, m := range regexp.MustCompile(`\tcode[A-Z]\w+ += (\d+)`).FindAllStringSubmatch(string(source), -1) {
+	for _, m := range regexp.MustCompile(`\t[A-Z]\w+ += (\d+)`).FindAllStringSubmatch(string(source), -1) {
 		codes = append(codes, m[1])
 	}
 	same.As(t, "exit codes", codes, firstCells(rowsBelow(t, text, "## Exit codes\n")))
