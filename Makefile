@@ -49,14 +49,14 @@ plugin: bin/kubectl-loadtest ## Build kubectl loadtest into bin/.
 build: bin/manager bin/loadworker $(COMMANDS) ## Build the operator, the worker and the command line into bin/.
 
 bin/manager: FORCE
-	go build -o $@ ./cmd
+	@hack/compile.sh ./cmd $@
 bin/loadworker: FORCE
-	go build -o $@ ./loadworker
+	@hack/compile.sh ./loadworker $@
 $(COMMANDS): bin/%: FORCE
-	go build -o $@ ./cmd/$*
+	@hack/compile.sh ./cmd/$* $@
 # The plugin's command of that name alone, which compiles sooner.
 bin/try: FORCE
-	go build -o $@ ./hack/try
+	@hack/compile.sh ./hack/try $@
 bin/cluster: FORCE
 	@go -C hack/cluster build -o $(BIN)/cluster .
 
