@@ -70,17 +70,21 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-// wrote counts a status that has been written.
-func (m *Metrics) wrote(before, after *v1beta1.LoadTestStatus, size int) {
+// wrote counts a status that has been written for a LoadTest, which has the one before. The LoadTest of a
+// load is part of a run, and no run of its own.
+func (m *Metrics) wrote(lt *v1beta1.LoadTest, after *v1beta1.LoadTestStatus, size int) {
 	if m == nil {
 		return
 	}
 	m.writes.Inc()
 	m.bytes.Add(float64(size))
-	if before.Phase != after.Phase {
+	if isLoad(lt) {
+		return
+	}
+	if lt.Status.Phase != after.Phase {
 		m.transitions.WithLabelValues(string(after.Phase)).Inc()
 	}
-	if before.Verdict == "" && after.Verdict != "" {
+	if lt.Status.Verdict == "" && after.Verdict != "" {
 		m.finished.WithLabelValues(string(after.Verdict)).Inc()
 	}
 }

@@ -6,12 +6,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
 )
 
-// A run is counted when it gets its verdict, and not again; a write is counted with what
+// A run is counted when it gets its verdict, and not again, and a load is no run; a write is counted with what
 // it takes in the store.
 func TestWrittenStatusesAreCounted(t *testing.T) {
 	registry := prometheus.NewRegistry()
@@ -22,8 +24,11 @@ func TestWrittenStatusesAreCounted(t *testing.T) {
 	for _, change := range [][2]v1beta1.LoadTestStatus{
 		{running, running}, {running, passed}, {passed, passed}, {running, passed}, {running, failed}, {failed, failed},
 	} {
-		m.wrote(&change[0], &change[1], 1000)
+		m.wrote(&v1beta1.LoadTest{Status: change[0]}, &change[1], 1000)
 	}
+	load := &v1beta1.LoadTest{Status: running} // which ends as part of a run
+	load.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta1.GroupVersion.String(), Kind: "LoadTest", Name: "sale", Controller: ptr.To(true)}}
+	m.wrote(load, &passed, 500)
 	m.refused(refusedJob)
 	m.refused(refusedStatus)
 	m.refused(refusedStatus)
@@ -66,10 +71,10 @@ loadtest_runs_finished_total{verdict="Inconclusive"} 0
 loadtest_runs_finished_total{verdict="Passed"} 2
 # HELP loadtest_status_bytes_total Bytes of the LoadTests at each write of their status, as they are stored.
 # TYPE loadtest_status_bytes_total counter
-loadtest_status_bytes_total 6000
+loadtest_status_bytes_total 6500
 # HELP loadtest_status_writes_total Statuses written.
 # TYPE loadtest_status_writes_total counter
-loadtest_status_writes_total 6
+loadtest_status_writes_total 7
 # HELP loadtest_transitions_total Runs that entered a phase.
 # TYPE loadtest_transitions_total counter
 loadtest_transitions_total{to="Finished"} 3
@@ -82,7 +87,7 @@ loadtest_transitions_total{to="Suspended"} 0
 		t.Error(err)
 	}
 	var none *Metrics // of an operator without metrics
-	none.wrote(&running, &passed, 1)
+	none.wrote(&v1beta1.LoadTest{Status: running}, &passed, 1)
 	none.refused(refusedJob)
 	none.panicked()
 }

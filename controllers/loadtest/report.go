@@ -41,7 +41,7 @@ func (p *pass) writeStatus(ctx context.Context) error {
 		}
 		p.Recorder.Eventf(lt, nil, kind, e.Reason, "Run", "%s", e.Message)
 	}
-	p.Metrics.wrote(&lt.Status, &d.Status, note.written.Size)
+	p.Metrics.wrote(lt, &d.Status, note.written.Size)
 	if p.Finished != nil && lt.Status.Verdict == "" && d.Status.Verdict != "" {
 		p.Finished(lt.UID, &d.Status)
 	}
