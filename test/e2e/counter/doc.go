@@ -16,6 +16,9 @@
 //	       GET /NAME/guarded       counts under NAME-guarded; refuses who has no such token
 //	       GET /NAME/stream?events=N&first=200ms&every=20ms counts under NAME, NAME-events and
 //	                                NAME-whole; may pause, abort or have no end: see streams.go
+//	       GET /NAME/talk[?close=N&code=C] counts a connection of WebSocket under NAME, and its
+//	                                messages under NAME-came and NAME-sent; may close, abort or be
+//	                                silent after so many: see talk.go
 //	       any call of gRPC         counts under the NAME in its metadata, name, and then
 //	                                replies with an empty message
 //	:8443  the same over TLS, with a certificate for example.com
@@ -33,5 +36,5 @@
 // saw them: the longest that a request took from when it was read to when it was answered,
 // and for how long the process stood still meanwhile.
 //
-// It uses the standard library only.
+// It uses the standard library, and golang.org/x/net for WebSocket.
 package main

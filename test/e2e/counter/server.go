@@ -216,6 +216,8 @@ func (t *target) servePart(w http.ResponseWriter, r *http.Request, path string) 
 		echo(w, r)
 	case "stream":
 		t.stream(w, r, name)
+	case "talk":
+		t.talk(w, r, name)
 	case "page", "login", "home":
 		site{&t.counts}.serve(w, r, name, part)
 	case "token", "guarded":

@@ -12,12 +12,13 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
-// TestStreams compares what became of streams that end in each way with what the target counted, while the
+// TestStreams compares what became of streams and connections of WebSocket that end in each way with what the target counted, while the
 // operator that leads, and a worker of one of the runs, are lost in the middle. It runs beside no other test.
 func TestStreams(t *testing.T) {
 	runTogether(t, "streams", []*loadCase{
 		{name: "HTTP1", spec: streamsSpec, check: streamsEndInEachWay},
 		{name: "HTTP2", spec: strings.Replace(streamsSpec, "service: {name: counter}", "service: {name: counter}, protocol: HTTP/2", 1), check: streamsEndInEachWay},
+		{name: "WebSocket", spec: webSocketSpec, check: connectionsEndInEachWay},
 		{name: "without a worker", spec: streamsSpec, lost: "run-1", undecided: true, check: streamsWithoutAWorker},
 	})
 }
@@ -72,6 +73,47 @@ func streamsEndInEachWay(t *testing.T, s *loadsSuite, c *loadCase) {
 		s.holds(t, times.got != nil && atLeast(times.got.P50, times.least), "%s: %+v, the target took at least %s", what, times.got, times.least)
 	}
 	t.Logf("streams: %+v, counted %v", ends.Streams, c.counted)
+}
+
+// webSocketSpec has connections that end, stall, are closed early, break off, and are refused.
+const webSocketSpec = `
+target: {service: {name: counter}, timeout: 10s}
+parallelism: 2
+requests:
+  - {name: ends, weight: 4, webSocket: {path: /ends/talk, send: [one, two, three], until: three}}
+  - {name: stalls, webSocket: {path: "/stalls/talk?silent=1", send: [one, two], stall: 1s}}
+  - {name: closed, webSocket: {path: "/closed/talk?close=2&code=1011", send: [one, two, three]}}
+  - {name: breaks, webSocket: {path: "/breaks/talk?abort=1", send: [one, two]}}
+  - {name: missing, webSocket: {path: /missing/, send: [one]}}
+steps: [{name: all, rate: 24, duration: 20s}]
+worker: {resources: {requests: {cpu: 100m, memory: 32Mi}}}
+thresholds:
+  - {metric: failureRate, requests: [ends], max: 0%}
+  - {metric: failureRate, max: 100%}
+  - {metric: p95, time: BetweenEvents, requests: [ends], max: 3s}
+  - {metric: unsentRate, max: 5%}
+  - {metric: downtime, max: 10%}
+`
+
+// connectionsEndInEachWay has each outcome as often as the target counted its cause, and each message once.
+func connectionsEndInEachWay(t *testing.T, s *loadsSuite, c *loadCase) {
+	for name, outcome := range map[string]func(*v1beta1.Outcomes) int64{
+		"ends":   func(o *v1beta1.Outcomes) int64 { return o.Success },
+		"stalls": func(o *v1beta1.Outcomes) int64 { return o.Stalled },
+		"closed": func(o *v1beta1.Outcomes) int64 { return o.EndedEarly },
+		"breaks": func(o *v1beta1.Outcomes) int64 { return o.BrokenOff },
+	} {
+		r := requestOf(t, c.lt, name)
+		s.same(t, "connections of "+name, c.received(name), r.Sent)
+		s.same(t, "outcome of "+name, c.received(name), outcome(&r.Outcomes))
+		s.same(t, "messages to "+name, c.received(name+"-sent"), r.Streams.Events)
+	}
+	for name, sent := range map[string]int64{"ends": 3, "stalls": 2, "closed": 2, "breaks": 1} {
+		s.same(t, "messages from "+name, sent*c.received(name), c.received(name+"-came"))
+	}
+	missing := requestOf(t, c.lt, "missing")
+	s.holds(t, missing.Sent > 0 && missing.Outcomes.ClientError == missing.Sent && (missing.Streams == nil || missing.Streams.Events == 0), "missing: %+v, want refusals without messages", missing)
+	t.Logf("messages: %+v, counted %v", requestOf(t, c.lt, "ends").Streams, c.counted)
 }
 
 // streamsWithoutAWorker: what the worker that was lost had sent is within what the status says may be missing.
