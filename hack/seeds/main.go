@@ -134,8 +134,11 @@ func write(all record.Results) error {
 }
 
 // conclude prints what was expected and found, and the last line. Of a part the rest may
-// be missing.
+// be missing. A result that is wrong in itself fails before anything is said of it.
 func conclude(all record.Results, part bool) error {
+	if c := expect.Check(all, ""); len(c.Broken) > 0 {
+		return fmt.Errorf("results are wrong, and their experiments have to run again:\n    %s", strings.Join(c.Broken, "\n    "))
+	}
 	findings := expect.Judge(all)
 	fmt.Print("\n", expect.Text(findings))
 	sum := expect.Sum(all, findings)
