@@ -110,8 +110,9 @@ func choose(only string) ([]experiment.Experiment, error) {
 
 // write makes the documents of the seeds whose experiments all have results.
 func write(all record.Results) error {
+	var sum document.Counts
 	for _, seed := range experiment.Seeds() {
-		files, err := document.Of(seed, all)
+		files, counts, err := document.Of(seed, all)
 		if errors.Is(err, document.ErrNoResult) {
 			fmt.Printf("    seed %s: no document: %v\n", seed, err)
 			continue
@@ -129,7 +130,9 @@ func write(all record.Results) error {
 			}
 			fmt.Printf("    wrote %s\n", path)
 		}
+		sum.Add(counts)
 	}
+	fmt.Printf("tables: %s\n", sum)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/document"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/recordtest"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -19,7 +20,7 @@ import (
 // person reviewed.
 func TestDocumentsAreAsReviewed(t *testing.T) {
 	for _, seed := range experiment.Seeds() {
-		files, err := document.Of(seed, recordtest.All())
+		files, _, err := document.Of(seed, recordtest.All())
 		must.Succeed(t, err)
 		if len(files) < 2 {
 			t.Errorf("seed %s has no plots", seed)
@@ -58,9 +59,9 @@ func wellFormed(t *testing.T, name, text string) {
 // A figure of a document is that of a result: another result makes another document.
 func TestDocumentsFollowTheResults(t *testing.T) {
 	all := recordtest.All()
-	all["004-hash"].LoadTest("single-client-burst").Status.Steps[0].Result.RateLimit.OverLimitGrants = 149
-	files, err := document.Of("004", all)
-	if err != nil || !strings.Contains(string(files["seed-004.md"]), "200 granted, 149 of them beyond the contract") {
+	record.Rungs(all["004-hash"].LoadTest("single-client-burst"))[0].Repetitions[0].Result.RateLimit.OverLimitGrants = 149
+	files, _, err := document.Of("004", all)
+	if err != nil || !strings.Contains(string(files["seed-004.md"]), "in a burst 200 granted, 150 (149–150) beyond the contract") {
 		t.Errorf("the document does not follow (%v):\n%s", err, files["seed-004.md"])
 	}
 }
@@ -68,14 +69,14 @@ func TestDocumentsFollowTheResults(t *testing.T) {
 func TestNoDocumentOfAPart(t *testing.T) {
 	all := recordtest.All()
 	delete(all, "001-clicks")
-	if _, err := document.Of("001", all); !errors.Is(err, document.ErrNoResult) || !strings.Contains(err.Error(), "001-clicks") {
+	if _, _, err := document.Of("001", all); !errors.Is(err, document.ErrNoResult) || !strings.Contains(err.Error(), "001-clicks") {
 		t.Errorf("Of(001) = %v, want that 001-clicks has no result", err)
 	}
-	if _, err := document.Of("000", all); err != nil {
+	if _, _, err := document.Of("000", all); err != nil {
 		t.Errorf("Of(000) = %v", err)
 	}
 	all["000-v1"].LoadTests[0].Status.Steps[0].Result = nil
-	if _, err := document.Of("000", all); !errors.Is(err, document.ErrNoResult) {
+	if _, _, err := document.Of("000", all); !errors.Is(err, document.ErrNoResult) {
 		t.Errorf("Of(000) = %v, want that a step has no result", err)
 	}
 }

@@ -46,11 +46,17 @@ func (e *evidence) rung(s side) record.Rung {
 // judgement is that the machine was the limit.
 func (e *evidence) rest(s side) record.Rung {
 	rung := e.rung(s)
-	healthy := rung.Healthy()
-	if n := len(rung.Repetitions); len(healthy.Repetitions) < min(n, LeastHealthy) || n == 0 {
+	if IsLimited(rung) {
 		e.limited = append(e.limited, fmt.Sprintf("%s %s step %s, %s", s.experiment, s.test, rung.Name, rung.Limits()))
 	}
-	return healthy
+	return rung.Healthy()
+}
+
+// IsLimited says whether the machine was the limit in too many repetitions of a rung for it
+// to decide anything.
+func IsLimited(rung record.Rung) bool {
+	n := len(rung.Repetitions)
+	return n == 0 || len(rung.Healthy().Repetitions) < min(n, LeastHealthy)
 }
 
 // says is a figure of sides in a sentence, over all repetitions.

@@ -18,13 +18,29 @@ func seed001() []Expectation {
 			}
 			return e.says("goodput", alone, four), c.AtMost(big.NewRat(547, 100))
 		}},
-		{"001-replicas-help", []string{"001-1-worker", "001-4-workers"}, "Four replicas of a core's share each have more goodput than one.", "One certainly has as much as four.", func(e *evidence) (string, statistics.Answer) {
+		{"001-replicas-help", []string{"001-1-worker", "001-4-workers"}, "Four replicas, each limited to a core, have more goodput than one.", "One certainly has as much as four.", func(e *evidence) (string, statistics.Answer) {
 			one4, fours := side{"One", "001-1-worker", test, 1}, side{"of four", "001-4-workers", test, 1}
 			return "Goodput: " + e.says("goodput", one4, fours), e.more("goodput", alone, four, one)
 		}},
 		{"001-clicks-cost", []string{"001-4-workers", "001-clicks"}, "Counting clicks is not free: redirects have less goodput with it.", "They certainly have no less.", func(e *evidence) (string, statistics.Answer) {
 			off := side{"Without", "001-4-workers", test, 1}
 			return e.says("goodput", off, clicks), e.more("goodput", clicks, off, one)
+		}},
+		{"001-shards-are-not-linear", []string{"001-1-shard", "001-3-shards"}, "Three shards have less than 1.5 times the goodput of one, both without a cache: on one machine they share its cores.", "They certainly have at least 1.5 times as much.", func(e *evidence) (string, statistics.Answer) {
+			single, three := side{"One shard", "001-1-shard", test, 1}, side{"three", "001-3-shards", test, 1}
+			c, ok := e.change("goodput", single, three)
+			if !ok {
+				return e.says("goodput", single, three), statistics.Unsure
+			}
+			return e.says("goodput", single, three), c.AtMost(big.NewRat(3, 2))
+		}},
+		{"001-cache-is-faster", []string{"001-3-shards", "001-4-workers"}, "With a warm cache a redirect is faster than without one, as published (400 ms and 38 ms): by p50.", "The p50 with a cache is certainly no less.", func(e *evidence) (string, statistics.Answer) {
+			cold, warm := side{"Without a cache", "001-3-shards", test, 1}, side{"with one", "001-4-workers", test, 1}
+			return e.says("p50", cold, warm), e.more("p50", warm, cold, one)
+		}},
+		{"001-sustained-lasts", []string{"001-sustained"}, "A tenth of the published mean of 1,200 requests a second is sustained: 99 % of what is due is answered.", "In any repetition less is.", func(e *evidence) (string, statistics.Answer) {
+			sustained := side{"Goodput", "001-sustained", "sharded-sustained", 1}
+			return e.says("goodput", sustained), e.each("lostShare", 0, lostShare, sustained)
 		}},
 	}
 }

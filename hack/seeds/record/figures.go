@@ -48,6 +48,11 @@ var Figures = map[string]Figure{
 	}, percent, true},
 	"failedShare":  {func(s *v1beta1.StepStatus) (float64, bool) { return share(s.Result.Failed, s.Result.Sent) }, percent, true},
 	"successShare": {func(s *v1beta1.StepStatus) (float64, bool) { return share(s.Result.Outcomes.Success, s.Result.Sent) }, percent, false},
+	"serverErrorShare": {func(s *v1beta1.StepStatus) (float64, bool) {
+		return share(s.Result.Outcomes.ServerError, s.Result.Sent)
+	}, percent, true},
+	// wrong is what a limiter decided against its contract.
+	"wrong": {audit(func(a *v1beta1.RateLimitStatus) int64 { return a.OverLimitGrants + a.FalseDenials }), whole, true},
 	// lostShare is what was due and got no expected response, sent or not.
 	"lostShare": {func(s *v1beta1.StepStatus) (float64, bool) {
 		return share(s.Result.Due-s.Result.Expected, s.Result.Due)

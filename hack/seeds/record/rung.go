@@ -111,13 +111,18 @@ func together(steps []*v1beta1.StepStatus) *v1beta1.StepStatus {
 	return sum
 }
 
+// AddCounts adds counts up.
+func AddCounts(sum, c *v1beta1.Counts) {
+	sum.Sent, sum.Completed = sum.Sent+c.Sent, sum.Completed+c.Completed
+	sum.Expected, sum.Failed = sum.Expected+c.Expected, sum.Failed+c.Failed
+	for i, class := range classes(&sum.Outcomes) {
+		*class += *classes(&c.Outcomes)[i]
+	}
+}
+
 func add(sum, r *v1beta1.StepResult) {
 	sum.Due, sum.Unsent = sum.Due+r.Due, sum.Unsent+r.Unsent
-	sum.Sent, sum.Completed = sum.Sent+r.Sent, sum.Completed+r.Completed
-	sum.Expected, sum.Failed = sum.Expected+r.Expected, sum.Failed+r.Failed
-	for i, class := range classes(&sum.Outcomes) {
-		*class += *classes(&r.Outcomes)[i]
-	}
+	AddCounts(&sum.Counts, &r.Counts)
 	if a := r.RateLimit; a != nil {
 		if sum.RateLimit == nil {
 			sum.RateLimit = &v1beta1.RateLimitStatus{}

@@ -3,6 +3,7 @@ package recordtest
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,7 +88,13 @@ func steps(name, test string, noise float64) (list []v1beta1.StepStatus) {
 			list = append(list, step)
 		}
 	case "001":
-		list = []v1beta1.StepStatus{closed(5, 5, map[string]float64{"001-1-worker": 800, "001-clicks": 1500}[name], 3000, noise)}
+		if test == "sharded-sustained" {
+			return []v1beta1.StepStatus{pause("settle"), scheduled(0, 600, 1, noise)}
+		}
+		list = []v1beta1.StepStatus{closed(5, 5, map[string]float64{"001-1-worker": 800, "001-clicks": 1500, "001-1-shard": 1900, "001-3-shards": 2000}[name], 3000, noise)}
+		if list[0].Result.ResponseTime = times(list[0].Result.Sent, noise*1e-3); strings.Contains(name, "shard") {
+			list[0].Result.ResponseTime = times(list[0].Result.Sent, noise*2e-3)
+		}
 	case "002":
 		for _, u := range []int32{1, 2, 10, 20} {
 			median := map[string]float64{"002-v01": 3e-3, "002-v02": 2e-3, "002-v03": 1e-3}[name]
@@ -97,7 +104,7 @@ func steps(name, test string, noise float64) (list []v1beta1.StepStatus) {
 			list = append(list, step)
 		}
 	case "003":
-		list = events(test, noise)
+		list = events(test, map[bool]float64{true: 1 / 0.015, false: 1}[name == "003-delay"]*noise)
 	case "004":
 		list = limiter(name, test, noise)
 	}
@@ -143,7 +150,8 @@ func scheduled(users int32, due int64, share, noise float64) v1beta1.StepStatus 
 func closed(users int32, seconds, rate, others, noise float64) v1beta1.StepStatus {
 	step := scheduled(users, int64(seconds*cmp.Or(rate, others)/noise), 1, noise)
 	step.Load.Requests = 0
-	step.Result.Histogram = histograms[noise]
+	step.Result.Histogram = histograms[min(noise, 1.03)] // a delay has the last one
+
 	return step
 }
 
@@ -174,7 +182,7 @@ func pause(name string) v1beta1.StepStatus {
 }
 
 func events(test string, noise float64) []v1beta1.StepStatus {
-	perRequest := map[string]float64{"events-batch-10": 10, "events-batch-100": 100, "events-batch-500": 500, "events-batch-1000": 1000}[test]
+	perRequest := map[string]float64{"events-batch-10": 10, "events-batch-100": 100, "events-optimal": 100, "events-batch-500": 500, "events-batch-1000": 1000}[test]
 	if perRequest == 0 {
 		list := []v1beta1.StepStatus{pause("settle"), closed(5, 5, 1200, 0, noise)}
 		if test == "events-append" {
