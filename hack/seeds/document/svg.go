@@ -17,7 +17,7 @@ var drawings = template.Must(template.New("plot").Parse(frame + plot.Markup))
 
 // The size of a plot, and above it the room for its title and its legend, in units of the
 // text's size.
-const width, height, above = 880, 320, 44
+const width, height, above = 880, 320, 54
 
 // colours are those of the lines, in order.
 var colours = []string{"#2a5bd7", "#c2410c", "#18794e", "#8e4ec6", "#0e7490", "#a16207"}

@@ -3,6 +3,7 @@ package recordtest
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -82,6 +83,9 @@ func steps(name, test string, noise float64) (list []v1beta1.StepStatus) {
 		for _, u := range users {
 			step := scheduled(u, 5*int64(u), served(name, test, u), noise)
 			step.Result.ResponseTime = times(step.Result.Sent, noise*map[bool]float64{false: 1, true: 0.5}[name == "000-v4"]*float64(u)*1e-4)
+			if name == "000-v3" && u == 2500 { // a spread that can be seen
+				step.Result.ResponseTime = times(step.Result.Sent, math.Pow(noise, 12)*float64(u)*1e-4)
+			}
 			if name == "000-v2" && u == 2500 {
 				step.Result.Generator = &v1beta1.GeneratorStatus{Reason: v1beta1.ReasonNodeBusy}
 			}
@@ -89,7 +93,9 @@ func steps(name, test string, noise float64) (list []v1beta1.StepStatus) {
 		}
 	case "001":
 		if test == "sharded-sustained" {
-			return []v1beta1.StepStatus{pause("settle"), scheduled(0, 600, 1, noise)}
+			step := scheduled(0, 600, 1, noise)
+			step.Result.ResponseTime = times(600, noise*1e-3)
+			return []v1beta1.StepStatus{pause("settle"), step}
 		}
 		list = []v1beta1.StepStatus{closed(5, 5, map[string]float64{"001-1-worker": 800, "001-clicks": 1500, "001-1-shard": 1900, "001-3-shards": 2000}[name], 3000, noise)}
 		if list[0].Result.ResponseTime = times(list[0].Result.Sent, noise*1e-3); strings.Contains(name, "shard") {
