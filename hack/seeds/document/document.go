@@ -82,7 +82,7 @@ func (d *document) head() {
 		return fmt.Sprintf("Kubernetes %s, %s", a.Environment.Kubernetes, a.Environment.Cluster)
 	}))
 	if d.seed == "004" {
-		d.line("- Size: as published; what counts grants is not scaled")
+		d.line("- Size: as published, since what counts grants is not scaled; each step ran %s times", d.repetitions())
 	} else {
 		d.line("- Size: %s", d.said(func(a *record.About) string { return a.Factor.String() }))
 	}
@@ -98,7 +98,21 @@ func (d *document) said(of func(*record.About) string) string {
 			list = append(list, text)
 		}
 	}
-	return strings.Join(list, "; ")
+	return escape(strings.Join(list, "; "))
+}
+
+// repetitions are how often the steps ran: "5", or "5 or 10" where load tests differ.
+func (d *document) repetitions() string {
+	var numbers []string
+	for _, e := range experiment.Of(d.seed) {
+		for i := range d.all[e.Name].LoadTests {
+			n := fmt.Sprint(max(1, d.all[e.Name].LoadTests[i].Spec.Repetitions))
+			if !slices.Contains(numbers, n) {
+				numbers = append(numbers, n)
+			}
+		}
+	}
+	return strings.Join(numbers, " or ")
 }
 
 func (d *document) own() []expect.Finding {

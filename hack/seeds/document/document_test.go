@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/document"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
@@ -29,9 +30,33 @@ func TestDocumentsAreAsReviewed(t *testing.T) {
 			golden.Check(t, filepath.Join("testdata", name), string(text))
 			if filepath.Ext(name) == ".svg" {
 				wellFormed(t, name, string(text))
-			} else if strings.Contains(string(text), "|  |") {
-				t.Errorf("%s has an empty cell", name)
+			} else {
+				readable(t, name, string(text))
 			}
+		}
+	}
+}
+
+// readable says that no cell is empty, and that no sentence stands there three times.
+func readable(t *testing.T, name, text string) {
+	t.Helper()
+	if strings.Contains(text, "|  |") {
+		t.Errorf("%s has an empty cell", name)
+	}
+	times := map[string]int{}
+	for _, line := range strings.Split(text, "\n") {
+		for _, cell := range strings.Split(line, " | ") {
+			for _, sentence := range strings.SplitAfter(cell, ". ") {
+				sentence = strings.Trim(sentence, " |*-")
+				if len(sentence) > 40 && strings.Contains(sentence, " ") && strings.HasSuffix(sentence, ".") {
+					times[sentence]++
+				}
+			}
+		}
+	}
+	for sentence, n := range times {
+		if n > 2 {
+			t.Errorf("%s says %d times: %s", name, n, sentence)
 		}
 	}
 }
@@ -78,5 +103,58 @@ func TestNoDocumentOfAPart(t *testing.T) {
 	all["000-v1"].LoadTests[0].Status.Steps[0].Result = nil
 	if _, _, err := document.Of("000", all); !errors.Is(err, document.ErrNoResult) {
 		t.Errorf("Of(000) = %v, want that a step has no result", err)
+	}
+}
+
+// A wrong result makes no document, and one in which the machine was the limit decides
+// nothing there: no winner, no change, and a mark beside each of its figures.
+func TestDocumentsSayWhereTheMachineWasTheLimit(t *testing.T) {
+	all := recordtest.All()
+	for _, rung := range record.Rungs(all["002-v02"].LoadTest("flask-users")) {
+		for _, step := range rung.Repetitions[:3] {
+			step.Result.Generator = &v1beta1.GeneratorStatus{Reason: v1beta1.ReasonNodeBusy}
+		}
+	}
+	files, _, err := document.Of("002", all)
+	must.Succeed(t, err)
+	text, plot := string(files["seed-002.md"]), string(files["seed-002-p95.svg"])
+	for _, want := range []string{
+		"| **here, 20 users** | Median | 6ms (5.8ms–6.2ms) | 4ms (3.9ms–4.1ms)° | not decided: the machine was the limit° |",
+		"| **Not decided** | Four workers have a lower median", "Not decided, since the machine was the limit: 002-v02 flask-users step 20 users, NodeBusy in 3 of 5.", "| NodeBusy in 3 of 5 |",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the document does not have %q", want)
+		}
+	}
+	if n := strings.Count(plot, `class="ring"`); n != 5 { // four points and the legend
+		t.Errorf("the plot has %d hollow points, want 4 and one in the legend", n)
+	}
+	record.Rungs(all["002-v01"].LoadTest("flask-users"))[0].Repetitions[0].Result.Sent++
+	if _, _, err := document.Of("002", all); !errors.Is(err, document.ErrBroken) || !strings.Contains(err.Error(), "002-v01 flask-users step 1 users") {
+		t.Errorf("Of() of a wrong result = %v", err)
+	}
+}
+
+// What targets and clusters say is text: it breaks neither a table nor a plot.
+func TestDocumentsTakeHostileText(t *testing.T) {
+	all := recordtest.All()
+	const hostile = "a|b\n<script>alert(1)</script>**"
+	lt := all["003-1gb"].LoadTest("events-append")
+	lt.Status.Audits[0].State, lt.Status.Audits[0].Message = v1beta1.AuditFailed, hostile
+	all["003-1gb"].Environment.Machine = hostile
+	for _, rung := range record.Rungs(lt) {
+		for _, step := range rung.Repetitions {
+			step.Result.Generator = &v1beta1.GeneratorStatus{Reason: hostile}
+		}
+	}
+	files, _, err := document.Of("003", all)
+	must.Succeed(t, err)
+	for name, text := range files {
+		if strings.Contains(string(text), "<script>") {
+			t.Errorf("%s has markup of a result", name)
+		}
+		if filepath.Ext(name) == ".svg" {
+			wellFormed(t, name, string(text))
+		}
 	}
 }

@@ -140,7 +140,9 @@ func (d *document) publishedOf(name, test, of string, factor float64) map[int]fl
 	}
 	all, seconds := d.publishedCells(name, test, "successShare"), d.publishedCells(name, test, "duration")
 	for rung, n := range all {
-		all[rung] = n / seconds[rung] / factor
+		if all[rung] = 0; seconds[rung] > 0 {
+			all[rung] = n / seconds[rung] / factor
+		}
 	}
 	return all
 }

@@ -1,6 +1,8 @@
 package document
 
 import (
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +21,7 @@ var linesOfSources = map[string]int{"000": 417, "001": 34, "002": 37, "003": 124
 // Each published row has a figure beneath it, or a reason: the counts say so for the
 // results of recordtest, which have every figure that the files name.
 func TestNoPublishedRowIsMissing(t *testing.T) {
+	all := 0
 	for _, seed := range experiment.Seeds() {
 		p, err := read(seed)
 		must.Succeed(t, err)
@@ -34,8 +37,16 @@ func TestNoPublishedRowIsMissing(t *testing.T) {
 		}
 		_, counts, err := Of(seed, recordtest.All())
 		must.Succeed(t, err)
+		all += sum
 		if counts.Missing != 0 || counts.Published != sum || counts.Here+counts.Reasoned != sum {
 			t.Errorf("seed %s: %s, want %d published and none missing", seed, counts, sum)
+		}
+	}
+	page, err := os.ReadFile("../../../docs/seeds.md")
+	must.Succeed(t, err)
+	for _, want := range []string{fmt.Sprintf("tables: published=%d ", all), fmt.Sprintf("seeds: %d experiments, ", len(experiment.All()))} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("docs/seeds.md does not have the line %q", want)
 		}
 	}
 }
@@ -107,6 +118,9 @@ func TestPublishedFiguresAreBesideEveryTest(t *testing.T) {
 			if p.Labels[e.Name] == "" {
 				t.Errorf("published/seed-%s.yaml: labels has no label of experiment %s", seed, e.Name)
 			}
+		}
+		if n := len(experiment.Of(seed)); n > len(colours) {
+			t.Errorf("seed %s has %d experiments, and a plot %d colours", seed, n, len(colours))
 		}
 		for name := range p.Labels {
 			if !slices.ContainsFunc(experiment.Of(seed), func(e experiment.Experiment) bool { return e.Name == name }) {

@@ -88,58 +88,76 @@ func (d *document) users(p place) int32 {
 	return rungs[p.Rung-1].Load.Users
 }
 
-// publishedRow writes a row and its variants. A row of a transposed table is a line in
-// each of its blocks, and counts as that many.
+// beneath is what stands under a published row, by column.
+type beneath struct{ found, reasoned []bool }
+
+// publishedRow writes a row and its variants.
 func (d *document) publishedRow(t *table, r *row) (counts Counts, err error) {
 	theirs := make([]string, len(r.Cells))
 	for i, text := range r.Cells {
 		theirs[i] = known(escape(text))
 	}
 	d.row(theirs)
-	found, reasoned := make([]bool, len(t.Columns)), make([]bool, len(t.Columns))
-	before := ""
+	b, before := beneath{make([]bool, len(t.Columns)), make([]bool, len(t.Columns))}, ""
 	for _, v := range t.variants(r) {
-		ours := make([]string, len(t.Columns))
-		for i := range t.Columns {
-			c := &t.Columns[i]
-			if c.Label {
-				ours[i] = known(escape(r.Cells[i]))
-				continue
-			}
-			p := t.at(r, c, &v)
-			if r.Cells[i] == "" && (p.Missing != "" || c.Rung > 0 && d.users(p) == 0 || p.Rung == 0 && !p.Whole) {
-				ours[i] = record.Unknown // neither published nor run
-				continue
-			}
-			own, err := d.cell(p)
-			if err != nil {
-				return counts, err
-			}
-			ours[i] = d.write(own)
-			found[i], reasoned[i] = found[i] || own.text != "", reasoned[i] || own.reason != ""
+		ours, err := d.ours(t, r, &v, b)
+		if err != nil {
+			return counts, err
 		}
-		ours[0] = d.here(t, r, &v)
 		if text := strings.Join(ours, "|"); text != before {
 			d.row(ours)
 			before = text
 		}
 	}
-	if t.Transposed {
-		for i := range t.Columns {
-			if !t.Columns[i].Label && r.Cells[i] != "" {
-				counts.count(found[i], reasoned[i])
-			}
-		}
-		return counts, nil
-	}
+	return b.counts(t, r), nil
+}
+
+// ours are the cells of a variant.
+func (d *document) ours(t *table, r *row, v *variant, b beneath) ([]string, error) {
+	ours := make([]string, len(t.Columns))
 	for i := range t.Columns {
-		if !t.Columns[i].Label && r.Cells[i] != "" && !found[i] && !reasoned[i] {
-			counts.Missing++
-			return counts, nil
+		c := &t.Columns[i]
+		p := t.at(r, c, v)
+		switch {
+		case c.Label:
+			ours[i] = known(escape(r.Cells[i]))
+		case r.Cells[i] == "" && !d.ran(p):
+			ours[i] = record.Unknown // neither published nor run
+		default:
+			own, err := d.cell(p)
+			if err != nil {
+				return nil, err
+			}
+			ours[i] = d.write(own)
+			b.found[i], b.reasoned[i] = b.found[i] || own.text != "", b.reasoned[i] || own.reason != ""
 		}
 	}
-	counts.count(slices.Contains(found, true), slices.Contains(reasoned, true))
-	return counts, nil
+	ours[0] = d.here(t, r, v)
+	return ours, nil
+}
+
+// ran says whether there can be an own figure where nothing was published.
+func (d *document) ran(p place) bool {
+	return p.Missing == "" && (p.Whole || p.Rung > 0 && p.Rung <= len(record.Rungs(d.all[p.Experiment].LoadTest(p.Test))))
+}
+
+// counts are those of a row. A row of a transposed table is a line in each of its blocks,
+// and counts as that many.
+func (b beneath) counts(t *table, r *row) (counts Counts) {
+	missing := false
+	for i := range t.Columns {
+		if t.Columns[i].Label || r.Cells[i] == "" {
+			continue
+		}
+		if t.Transposed {
+			counts.count(b.found[i], b.reasoned[i])
+		}
+		missing = missing || !b.found[i] && !b.reasoned[i]
+	}
+	if !t.Transposed {
+		counts.count(!missing && slices.Contains(b.found, true), !missing && slices.Contains(b.reasoned, true))
+	}
+	return counts
 }
 
 func (c *Counts) count(found, reasoned bool) {

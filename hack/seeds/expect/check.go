@@ -61,6 +61,9 @@ func (c *Checked) step(name string, step *v1beta1.StepStatus) {
 	if n := record.Classed(&r.Outcomes); n != r.Sent {
 		c.broken("%s: %d were sent, and %d are in a class of outcomes", name, r.Sent, n)
 	}
+	if r.Failed != r.Sent-r.Expected || r.Expected < 0 || r.Failed < 0 {
+		c.broken("%s: of %d that were sent %d were as expected and %d failed", name, r.Sent, r.Expected, r.Failed)
+	}
 	if l := r.ResponseTime; l != nil {
 		if ended := r.Sent - r.Outcomes.Unfinished; l.Samples != ended {
 			c.broken("%s: %d ended, and the distribution has %d times", name, ended, l.Samples)

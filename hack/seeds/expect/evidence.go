@@ -26,7 +26,7 @@ const Last = -1
 // evidence is what a judgement rests on.
 type evidence struct {
 	record.Results
-	// limited are the rungs among it in which the machine was the limit.
+	// limited are the rungs among it in which the machine was the limit, or which are missing.
 	limited []string
 }
 
@@ -46,7 +46,10 @@ func (e *evidence) rung(s side) record.Rung {
 // judgement is that the machine was the limit.
 func (e *evidence) rest(s side) record.Rung {
 	rung := e.rung(s)
-	if IsLimited(rung) {
+	switch {
+	case len(rung.Repetitions) == 0:
+		e.limited = append(e.limited, fmt.Sprintf("%s %s has no rung %d", s.experiment, s.test, s.rung))
+	case IsLimited(rung):
 		e.limited = append(e.limited, fmt.Sprintf("%s %s step %s, %s", s.experiment, s.test, rung.Name, rung.Limits()))
 	}
 	return rung.Healthy()

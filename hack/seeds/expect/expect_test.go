@@ -170,17 +170,29 @@ func TestNoiseDecidesNothing(t *testing.T) {
 	}
 }
 
+// What is no number decides nothing.
+func TestFiguresThatAreNoNumbersDecideNothing(t *testing.T) {
+	for _, text := range []string{"NaN", "+Inf", "", "many"} {
+		all := recordtest.All()
+		goodput("001-clicks", "sharded-reads", 1, text)(all)
+		if f := finding(expect.Judge(all), "001-clicks-cost"); f.Answer != statistics.Unsure {
+			t.Errorf("goodput %q: %s: %s", text, f.Mark(), f.Found)
+		}
+	}
+}
+
 // A result that is wrong in itself is no finding: the run failed.
 func TestWrongResultsAreBroken(t *testing.T) {
 	if c := expect.Check(recordtest.All(), ""); len(c.Broken) > 0 || c.Tests == 0 || c.Steps == 0 {
 		t.Errorf("the results are broken: %q", c.Broken)
 	}
 	for want, change := range map[string]func(record.Results){
-		"000-v4 tiny-bitly-reads: its target is not verified":                                         func(all record.Results) { all["000-v4"].LoadTests[0].Status.Conditions = nil },
-		"000-v1 tiny-bitly-writes step 10 users: 50 were planned, 51 due, 50 sent and 1 unsent":       one("000-v1", "tiny-bitly-writes", 1, func(r *v1beta1.StepResult) { r.Due, r.Unsent = r.Due+1, r.Unsent+1 }),
-		"001-clicks sharded-reads step 5 users: 0 were planned, 7500 due, 7500 sent and 1 unsent":     one("001-clicks", "sharded-reads", 1, func(r *v1beta1.StepResult) { r.Unsent++ }),
-		"000-v1 tiny-bitly-writes step 10 users: 50 were sent, and 49 are in a class of outcomes":     one("000-v1", "tiny-bitly-writes", 1, func(r *v1beta1.StepResult) { r.Outcomes.Success-- }),
-		"001-4-workers sharded-reads step 5 users: 15000 ended, and the distribution has 10000 times": one("001-4-workers", "sharded-reads", 1, func(r *v1beta1.StepResult) { r.ResponseTime.Samples = 10000 }),
+		"000-v4 tiny-bitly-reads: its target is not verified":                                           func(all record.Results) { all["000-v4"].LoadTests[0].Status.Conditions = nil },
+		"000-v1 tiny-bitly-writes step 10 users: 50 were planned, 51 due, 50 sent and 1 unsent":         one("000-v1", "tiny-bitly-writes", 1, func(r *v1beta1.StepResult) { r.Due, r.Unsent = r.Due+1, r.Unsent+1 }),
+		"001-clicks sharded-reads step 5 users: 0 were planned, 7500 due, 7500 sent and 1 unsent":       one("001-clicks", "sharded-reads", 1, func(r *v1beta1.StepResult) { r.Unsent++ }),
+		"000-v1 tiny-bitly-writes step 10 users: 50 were sent, and 49 are in a class of outcomes":       one("000-v1", "tiny-bitly-writes", 1, func(r *v1beta1.StepResult) { r.Outcomes.Success-- }),
+		"000-v1 tiny-bitly-writes step 10 users: of 50 that were sent 50 were as expected and 1 failed": one("000-v1", "tiny-bitly-writes", 1, func(r *v1beta1.StepResult) { r.Failed++ }),
+		"001-4-workers sharded-reads step 5 users: 15000 ended, and the distribution has 10000 times":   one("001-4-workers", "sharded-reads", 1, func(r *v1beta1.StepResult) { r.ResponseTime.Samples = 10000 }),
 		"003-1gb events-position step 5 users: the quantiles are not in order, or the mean is above what they allow": one("003-1gb", "events-position", 1, func(r *v1beta1.StepResult) {
 			*r.ResponseTime = v1beta1.Latency{Samples: r.ResponseTime.Samples, P50: ms(256.39), P75: ms(256.5), P99: ms(256.6), Mean: ms(282.43), Longest: ms(700.06)}
 		}),

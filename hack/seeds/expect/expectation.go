@@ -61,7 +61,7 @@ func Judge(all record.Results) []Finding {
 			if len(rests.limited) > 0 {
 				slices.Sort(rests.limited)
 				f.Answer = statistics.Unsure
-				f.Found += " The machine was the limit: " + strings.Join(slices.Compact(rests.limited), "; ") + "."
+				f.Found += " Not decided, since the machine was the limit: " + strings.Join(slices.Compact(rests.limited), "; ") + "."
 			}
 		}
 		if f.Answer == statistics.No {

@@ -99,7 +99,7 @@ func share(part, all int64) (float64, bool) {
 func number(text func(*v1beta1.StepResult) string) func(*v1beta1.StepStatus) (float64, bool) {
 	return func(s *v1beta1.StepStatus) (float64, bool) {
 		v, err := strconv.ParseFloat(text(s.Result), 64)
-		return v, err == nil
+		return v, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
 	}
 }
 
