@@ -20,7 +20,7 @@ type cell struct {
 }
 
 // tooFew is the reason of what a result could have and does not.
-const tooFew = "The result does not have it: there are too few samples for this quantile."
+const tooFew = "There are too few samples for it in a repetition, or none at all."
 
 // cell looks a figure up. What names something that does not exist is an error of the file.
 func (d *document) cell(p place) (cell, error) {
@@ -155,32 +155,33 @@ func (p place) judged() string {
 const undecided = "not decided: the machine was the limit"
 
 // sides are the rungs that a conclusion compares, those repetitions alone in which the
-// machine was not the limit; decided is false if one has too few.
-func (d *document) sides(p place) (list []record.Rung, figure record.Figure, decided bool, err error) {
+// machine was not the limit. If one has too few, or not the figure, the cell says so.
+func (d *document) sides(p place) (list []record.Rung, figure record.Figure, instead cell, err error) {
 	if len(p.Sides) < 2 {
-		return nil, figure, false, fmt.Errorf("%s of %q needs sides", p.As, p.judged())
+		return nil, figure, instead, fmt.Errorf("%s of %q needs sides", p.As, p.judged())
 	}
-	decided = true
 	for _, name := range p.Sides {
 		p.Experiment = name
 		var rung record.Rung
 		if rung, figure, err = d.rung(p, p.judged()); err != nil {
-			return nil, figure, false, err
+			return nil, figure, instead, err
 		}
-		decided = decided && !expect.IsLimited(rung)
+		if _, ok := rung.Values(figure); !ok {
+			instead.reason = tooFew
+		}
+		if expect.IsLimited(rung) {
+			instead.text, instead.limited = undecided, true
+		}
 		list = append(list, rung.Healthy())
 	}
-	return list, figure, decided, nil
+	return list, figure, instead, nil
 }
 
 // change says by what share a figure changed from the first side to the last.
 func change(d *document, p place) (cell, error) {
-	list, figure, decided, err := d.sides(p)
-	switch {
-	case err != nil:
-		return cell{}, err
-	case !decided:
-		return cell{text: undecided, limited: true}, nil
+	list, figure, instead, err := d.sides(p)
+	if err != nil || instead != (cell{}) {
+		return instead, err
 	}
 	c, ok := expect.Change(list[0], list[len(list)-1], figure)
 	if !ok || c.Factor == nil || c.Low == nil || c.High == nil {
@@ -197,7 +198,10 @@ var one = big.NewRat(1, 1)
 
 func signed(factor *big.Rat) string {
 	text := statistics.Percent(factor).FloatString(0) + "%"
-	if strings.HasPrefix(text, "-") || text == "0%" {
+	switch {
+	case text == "0%" || text == "-0%":
+		return "0%"
+	case strings.HasPrefix(text, "-"):
 		return strings.Replace(text, "-", "−", 1)
 	}
 	return "+" + text
@@ -205,12 +209,9 @@ func signed(factor *big.Rat) string {
 
 // best names the sides than which no other is certainly better.
 func best(d *document, p place) (cell, error) {
-	list, figure, decided, err := d.sides(p)
-	switch {
-	case err != nil:
-		return cell{}, err
-	case !decided:
-		return cell{text: undecided, limited: true}, nil
+	list, figure, instead, err := d.sides(p)
+	if err != nil || instead != (cell{}) {
+		return instead, err
 	}
 	var names []string
 	for i, side := range list {

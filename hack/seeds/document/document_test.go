@@ -106,6 +106,25 @@ func TestNoDocumentOfAPart(t *testing.T) {
 	}
 }
 
+// Quantiles of too few samples have that reason, and so have winners and changes by them.
+func TestTooFewSamplesAreAReason(t *testing.T) {
+	all := recordtest.All()
+	record.Rungs(all["002-v02"].LoadTest("flask-users"))[0].Repetitions[4].Result.ResponseTime.P99 = nil
+	files, counts, err := document.Of("002", all)
+	must.Succeed(t, err)
+	for _, want := range []string{
+		"| **here, 1 user** | P99 | 18ms (17ms–19ms) | [1] | [1] |", "| **here, 1 user** | P99 | 18ms (17ms–19ms) | [1] | 6ms (5.8ms–6.2ms) | [1] |",
+		"- [1] There are too few samples for it in a repetition, or none at all.",
+	} {
+		if !strings.Contains(string(files["seed-002.md"]), want) {
+			t.Errorf("the document does not have %q", want)
+		}
+	}
+	if counts.Missing != 0 {
+		t.Errorf("the counts are %s", counts)
+	}
+}
+
 // A wrong result makes no document, and one in which the machine was the limit decides
 // nothing there: no winner, no change, and a mark beside each of its figures.
 func TestDocumentsSayWhereTheMachineWasTheLimit(t *testing.T) {
