@@ -84,6 +84,9 @@ func (r *runner) all(ctx context.Context, chosen []experiment.Experiment, plan b
 	if plan {
 		for _, j := range jobs {
 			_, _ = fmt.Fprintf(r.Out, "    %-20s about %s: %s\n", j.Name, round(j.length), strings.Join(j.Tests, ", "))
+			if j.factor.Limits != "" {
+				_, _ = fmt.Fprintf(r.Out, "    %20s %s\n", "", j.factor.Limits)
+			}
 		}
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/deploy"
@@ -233,8 +234,33 @@ func TestPlanRunsNothing(t *testing.T) {
 	}
 }
 
+// The plan of all experiments is as reviewed, their limits included, and takes less than 90
+// minutes. go test ./hack/seeds -run Plan -update writes it anew.
+func TestPlanOfAllIsAsReviewed(t *testing.T) {
+	reviewed, err := filepath.Abs("testdata/plan.txt")
+	must.Succeed(t, err)
+	t.Setenv("CLUSTER", "local")
+	t.Setenv("PATH", os.Getenv("KUBEBUILDER_ASSETS")+":"+os.Getenv("PATH"))
+	t.Chdir("../..")
+	r, err := newRunner(record.Store(t.TempDir()), manifest.TwoCores)
+	must.Succeed(t, err)
+	var out bytes.Buffer
+	r.Tools = deploy.Tools{Out: &out, Err: &out}
+	must.Succeed(t, r.all(t.Context(), experiment.All(), true))
+	golden.Check(t, reviewed, out.String())
+	jobs, err := r.jobs(t.Context(), experiment.All())
+	must.Succeed(t, err)
+	var total time.Duration
+	for _, j := range jobs {
+		total += j.length
+	}
+	if most := 90 * time.Minute; len(jobs) != len(experiment.All()) || total > most {
+		t.Errorf("%d experiments take %s, want all in at most %s", len(jobs), total, most)
+	}
+}
+
 func TestExperimentsAreChosenByName(t *testing.T) {
-	for only, want := range map[string]int{"": 18, "004": 5, "004-lua": 1, "000-v3,003": 3, "000-v3-pool": 1} {
+	for only, want := range map[string]int{"": 22, "004": 5, "004-lua": 1, "000-v3,003": 4, "000-v3-pool": 1} {
 		if got, err := choose(only); err != nil || len(got) != want {
 			t.Errorf("choose(%q) = %d experiments, %v, want %d", only, len(got), err, want)
 		}

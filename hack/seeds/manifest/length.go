@@ -15,8 +15,8 @@ const (
 	drain = time.Second
 	reads = 7 * time.Second
 	// overload is how much longer the drain of a rung is that is too much for two cores,
-	// from about so many users on.
-	overload = 12 * time.Second
+	// from about so many users on. With scaled limits such a target fails soon.
+	overload = 8 * time.Second
 	many     = 1000
 )
 

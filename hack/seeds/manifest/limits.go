@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -102,8 +103,8 @@ func (f Factor) processors(name string, s *service) []Limit {
 	if cpu.IsZero() {
 		return nil
 	}
-	scaled := resource.NewMilliQuantity(int64(f.share(int(cpu.MilliValue()))), resource.DecimalSI)
-	return []Limit{{"processors of a replica", name + ".resources.limits.cpu", cpu.String(), scaled.String()}}
+	scaled := float64(f.share(int(cpu.MilliValue()))) / 1000
+	return []Limit{{"processors of a replica", name + ".resources.limits.cpu", cpu.String(), strconv.FormatFloat(scaled, 'f', -1, 64)}}
 }
 
 // share is a number divided by Load and rounded up.

@@ -33,9 +33,9 @@ func TestLimitsAreScaledWhereTheyHold(t *testing.T) {
 		"clicks through Redis":              {`{shortener: {enabled: true, connections: unlimited, clicks: {mode: redis}}}`, nil, "postgres.maxConnections=10 redis.poolSize=2"},
 		"a Postgres that takes few already": {`{shortener: {enabled: true, connections: unlimited}, postgres: {maxConnections: 20}}`, nil, "postgres.maxConnections=10"},
 		"processors": {
-			`{shortener: {enabled: true, connections: unlimited, resources: {limits: {cpu: 1}}}}`, nil, "postgres.maxConnections=10 shortener.resources.limits.cpu=100m",
+			`{shortener: {enabled: true, connections: unlimited, resources: {limits: {cpu: 1}}}}`, nil, "postgres.maxConnections=10 shortener.resources.limits.cpu=0.1",
 		},
-		"processors of an event store":  {`{eventstore: {enabled: true, resources: {limits: {cpu: "2"}}}}`, nil, "eventstore.resources.limits.cpu=200m"},
+		"processors of an event store":  {`{eventstore: {enabled: true, resources: {limits: {cpu: "2"}}}}`, nil, "eventstore.resources.limits.cpu=0.2"},
 		"an event store without limits": {`{eventstore: {enabled: true, resources: {limits: {memory: 1Gi}}}}`, nil, ""},
 	}
 	for name, test := range tests {
@@ -61,5 +61,5 @@ func TestFactorNamesItsLimits(t *testing.T) {
 	f := tenth
 	f.Limits = manifest.InWords(limits)
 	same.As(t, "the factor", "users and rates are 1/10 of the published ones and at least 1, durations 1/5 and at least 5s; repetitions: 1; "+
-		"limits of the target, 1/10 as well: connections of a Postgres 100 → 10, the pool of a replica 100 → 10, processors of a replica 1 → 100m", f.String())
+		"limits of the target, 1/10 as well: connections of a Postgres 100 → 10, the pool of a replica 100 → 10, processors of a replica 1 → 0.1", f.String())
 }

@@ -24,9 +24,8 @@ type Factor struct {
 	Time int `json:"time"`
 	// Shortest is the shortest duration that Time leaves of a longer one.
 	Shortest metav1.Duration `json:"shortest"`
-	// Rest is the shortest pause that Time leaves of a longer one, and the pause before
-	// each repetition of steps that have none: what one repetition left behind is not to
-	// slow down the next.
+	// Rest is the shortest pause that Time leaves of a longer one, and the shortest pause
+	// before a repetition.
 	Rest metav1.Duration `json:"rest"`
 	// Repetitions is how often the steps of each load test run, 1 to MaxRepetitions.
 	Repetitions int32 `json:"repetitions"`
@@ -35,10 +34,10 @@ type Factor struct {
 }
 
 // TwoCores is the factor of make seeds. Five repetitions show a spread, for which the time
-// of each is a tenth of the published time: all experiments together take less than 90
+// of each is a 15th of the published time, and 5 s for what was published of 10 to 60 s: all experiments together take less than 90
 // minutes.
 var TwoCores = Factor{
-	Load: 10, Time: 10, Shortest: metav1.Duration{Duration: 5 * time.Second}, Rest: metav1.Duration{Duration: 2 * time.Second},
+	Load: 10, Time: 15, Shortest: metav1.Duration{Duration: 5 * time.Second}, Rest: metav1.Duration{Duration: 2 * time.Second},
 	Repetitions: 5,
 }
 
@@ -61,6 +60,10 @@ func (f Factor) String() string {
 // One that audits a rate limit has its published size: it counts grants, and sends no more
 // than 200 requests; fewer would not empty the bucket that is its subject. Each of its
 // repetitions begins with a pause that fills the bucket.
+//
+// Those of a ladder, which ends with what is too much for its target, begin with its rest
+// of the published length: how long a target takes to recover does not depend on the
+// factor. Between two rungs the scaled rest is enough, as there the load grows.
 func Scale(lt *v1beta1.LoadTest, f Factor) *v1beta1.LoadTest {
 	out := lt.DeepCopy()
 	out.Spec.Suspend = false
@@ -69,14 +72,19 @@ func Scale(lt *v1beta1.LoadTest, f Factor) *v1beta1.LoadTest {
 	if out.Spec.RateLimit() != nil {
 		return out
 	}
-	if l := out.Spec.Ladder; l != nil {
-		f.ladder(l)
-	}
 	for i := range out.Spec.Steps {
 		f.step(&out.Spec.Steps[i])
 	}
-	if s := out.Spec.Steps; len(s) > 0 && s[0].Pause == nil && f.Repetitions > 1 {
-		out.Spec.Steps = slices.Insert(s, 0, v1beta1.Step{Name: "settle", Pause: &f.Rest})
+	settle := f.Rest
+	if l := out.Spec.Ladder; l != nil {
+		settle.Duration = max(settle.Duration, v1beta1.OrZero(l.Rest))
+		f.ladder(l)
+		if out.Spec.Repetitions > 1 {
+			out.Spec.Ladder, out.Spec.Steps = nil, unrolled(l)
+		}
+	}
+	if s := out.Spec.Steps; len(s) > 0 && s[0].Pause == nil && out.Spec.Repetitions > 1 {
+		out.Spec.Steps = slices.Insert(s, 0, v1beta1.Step{Name: "settle", Pause: &settle})
 	}
 	for i := range out.Spec.Thresholds {
 		f.threshold(&out.Spec.Thresholds[i])
@@ -128,6 +136,26 @@ func (f Factor) ladder(l *v1beta1.Ladder) {
 	f.duration(&l.Duration)
 	f.pause(l.WarmUp)
 	f.pause(l.Rest)
+}
+
+// unrolled are the rungs of a ladder and the rests between them as steps, to which a pause
+// can be added that is longer than its rest.
+func unrolled(l *v1beta1.Ladder) []v1beta1.Step {
+	var steps []v1beta1.Step
+	add := func(name string, s v1beta1.Step) {
+		if len(steps) > 0 && v1beta1.OrZero(l.Rest) > 0 {
+			steps = append(steps, v1beta1.Step{Name: "rest before " + name, Pause: l.Rest})
+		}
+		s.Name, s.WarmUp, s.Duration = name, l.WarmUp, &l.Duration
+		steps = append(steps, s)
+	}
+	for i := range l.Users {
+		add(strconv.Itoa(int(l.Users[i])), v1beta1.Step{Users: &l.Users[i], RatePerUser: l.RatePerUser, Think: l.Think})
+	}
+	for i := range l.Rates {
+		add(l.Rates[i].String()+"/s", v1beta1.Step{Rate: &l.Rates[i]})
+	}
+	return steps
 }
 
 // step leaves a burst's requests: their number is its subject.

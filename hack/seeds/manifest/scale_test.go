@@ -54,7 +54,6 @@ func TestStepsAreRepeated(t *testing.T) {
 	thrice.Repetitions = 3
 	const limited = "audits: [{name: a, rateLimit: {capacity: 50, refillPerSecond: 10, clientHeader: C}}]"
 	for spec, want := range map[string]string{
-		`{ladder: {users: [10], duration: 5s, rest: 2s}}`:                                                                `{ladder: {users: [1], duration: 5s, rest: 2s}, repetitions: 3}`,
 		`{steps: [{name: a, users: 10, duration: 5s}]}`:                                                                  `{steps: [{name: settle, pause: 2s}, {name: a, users: 1, duration: 5s}], repetitions: 3}`,
 		`{repetitions: 10, steps: [{name: fill, pause: 6s}, {name: a, users: 10, requestsPerUser: 4}], ` + limited + `}`: `{repetitions: 10, steps: [{name: fill, pause: 6s}, {name: a, users: 10, requestsPerUser: 4}], ` + limited + `}`,
 		`{steps: [{name: fill, pause: 6s}, {name: a, users: 10, requestsPerUser: 4}], ` + limited + `}`:                  `{repetitions: 3, steps: [{name: fill, pause: 6s}, {name: a, users: 10, requestsPerUser: 4}], ` + limited + `}`,
