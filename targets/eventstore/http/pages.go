@@ -27,6 +27,8 @@ type About struct {
 	Authentication     bool    `json:"authentication"`
 	IdempotencyWindow  int64   `json:"idempotencyWindow"`
 	Gzip               bool    `json:"gzip"`
+	// Delay is how long each request waits before it is handled: "0s" if it does not.
+	Delay              string  `json:"delay"`
 	RateLimit          bool    `json:"rateLimit"`
 	RateLimitPerSecond float64 `json:"rateLimitPerSecond,omitempty"`
 	RateLimitBurst     int     `json:"rateLimitBurst,omitempty"`
