@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -234,28 +235,31 @@ func known(text string) string {
 	return text
 }
 
-// stepFigures are the columns of the steps.
-var stepFigures = []struct{ head, figure string }{
+// stepFigures are the columns of the steps. Requests of seed 003 alone carry several items.
+var stepFigures = []stepFigure{
 	{"due", "due"}, {"unsent", "unsentShare"}, {"failed", "failedShare"}, {"goodput", "goodput"}, {"items", "items"},
 	{"mean", "mean"}, {"p50", "p50"}, {"p95", "p95"}, {"p99", "p99"}, {"p99.9", "p999"}, {"longest", "longest"},
 }
+
+type stepFigure struct{ head, figure string }
 
 // steps have all that was measured, with what no published table has: what was due and not
 // sent, each class of failures, and whether the machine was the limit.
 func (d *document) steps() {
 	d.line("\n## Each step here\n")
-	d.line("Failures by class are the sum of all repetitions.\n")
+	d.line("Failures, by class and by request, are the sum of all repetitions.\n")
 	heads, rule := []string{"experiment", "test", "users"}, []string{":---", ":---", "---:"}
-	for _, f := range stepFigures {
+	columns := slices.DeleteFunc(slices.Clone(stepFigures), func(f stepFigure) bool { return f.figure == "items" && d.seed != "003" })
+	for _, f := range columns {
 		heads, rule = append(heads, f.head), append(rule, "---:")
 	}
-	d.row(append(heads, "failures by class", "generator"))
+	d.row(append(heads, "failures", "generator"))
 	d.row(append(rule, ":---", ":---"))
 	for _, e := range experiment.Of(d.seed) {
 		for _, test := range e.Tests {
 			for _, rung := range record.Rungs(d.all[e.Name].LoadTest(test)) {
 				cells := []string{escape(d.published.Labels[e.Name]), test, fmt.Sprint(rung.Load.Users)}
-				for _, f := range stepFigures {
+				for _, f := range columns {
 					cells = append(cells, rung.Text(record.Figures[f.figure]))
 				}
 				d.row(append(cells, escape(failures(rung)), escape(rung.Limits())))
@@ -264,17 +268,30 @@ func (d *document) steps() {
 	}
 }
 
-// failures are the classes that occurred.
+// failures are the classes that occurred, and the requests that failed.
 func failures(rung record.Rung) string {
 	var all v1beta1.Counts
+	byRequest := map[string]int64{}
 	for _, step := range rung.Repetitions {
 		record.AddCounts(&all, &step.Result.Counts)
-	}
-	var list []string
-	for _, class := range report.Failures(&all) {
-		if class.Count > 0 {
-			list = append(list, fmt.Sprintf("%s %d", class.Name, class.Count))
+		for i := range step.Result.Requests {
+			byRequest[step.Result.Requests[i].Name] += step.Result.Requests[i].Failed
 		}
 	}
-	return known(strings.Join(list, ", "))
+	var classes, requests []string
+	for _, class := range report.Failures(&all) {
+		if class.Count > 0 {
+			classes = append(classes, fmt.Sprintf("%s %d", class.Name, class.Count))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(byRequest)) {
+		if n := byRequest[name]; n > 0 {
+			requests = append(requests, fmt.Sprintf("%s %d", name, n))
+		}
+	}
+	text := strings.Join(classes, ", ")
+	if len(requests) > 0 {
+		text += "; " + strings.Join(requests, ", ")
+	}
+	return known(text)
 }

@@ -146,6 +146,9 @@ func scheduled(users int32, due int64, share, noise float64) v1beta1.StepStatus 
 	step.Result.Throughput = fmt.Sprintf("%.1f", float64(due-unsent)/5)
 	step.Result.Sent, step.Result.Completed, step.Result.Expected, step.Result.Failed = due-unsent, due-unsent, expected, failed
 	step.Result.Outcomes = v1beta1.Outcomes{Success: expected, ServerError: failed}
+	if failed > 0 {
+		step.Result.Requests = []v1beta1.RequestResult{{Name: "follow", PartResult: v1beta1.PartResult{Counts: step.Result.Counts}}}
+	}
 	step.Result.ResponseTime = times(due-unsent, noise*float64(users)*1e-4)
 	step.Result.Generator = &v1beta1.GeneratorStatus{Healthy: true}
 	return step
