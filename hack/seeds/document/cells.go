@@ -52,7 +52,12 @@ func (d *document) cell(p place) (cell, error) {
 	if text == record.Unknown {
 		return cell{reason: tooFew}, nil
 	}
-	return cell{text: text, limited: rung.Limits() != healthy}, nil
+	return cell{text: text, limited: limited(rung, figure)}, nil
+}
+
+// limited says whether the machine was the limit of a figure in any repetition.
+func limited(rung record.Rung, figure record.Figure) bool {
+	return !figure.Exact && rung.Limits() != healthy
 }
 
 const healthy = "healthy"
@@ -142,7 +147,7 @@ func kept(d *document, p place) (cell, error) {
 	} else {
 		text += "at most " + figure.Text(*p.AtMost)
 	}
-	return cell{text: text, limited: rung.Limits() != healthy}, nil
+	return cell{text: text, limited: limited(rung, figure)}, nil
 }
 
 func (p place) judged() string {
@@ -169,10 +174,13 @@ func (d *document) sides(p place) (list []record.Rung, figure record.Figure, ins
 		if _, ok := rung.Values(figure); !ok {
 			instead.reason = tooFew
 		}
-		if expect.IsLimited(rung) {
-			instead.text, instead.limited = undecided, true
+		if !figure.Exact {
+			if expect.IsLimited(rung) {
+				instead.text, instead.limited = undecided, true
+			}
+			rung = rung.Healthy()
 		}
-		list = append(list, rung.Healthy())
+		list = append(list, rung)
 	}
 	return list, figure, instead, nil
 }

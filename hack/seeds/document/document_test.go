@@ -154,6 +154,30 @@ func TestDocumentsSayWhereTheMachineWasTheLimit(t *testing.T) {
 	}
 }
 
+// Grants are counted whatever the machine did: they have a winner, rates have none.
+func TestCountsHaveAWinnerOnABusyMachine(t *testing.T) {
+	all := recordtest.All()
+	for _, r := range all {
+		for i := range r.LoadTests {
+			for _, rung := range record.Rungs(&r.LoadTests[i]) {
+				for _, step := range rung.Repetitions {
+					step.Result.Generator = &v1beta1.GeneratorStatus{Reason: v1beta1.ReasonNodeBusy}
+				}
+			}
+		}
+	}
+	files, _, err := document.Of("004", all)
+	must.Succeed(t, err)
+	for _, want := range []string{
+		"| **here** | Over-limit Grants | 150 | 0 | 0 | Transaction / Lua |",
+		"| **here** | Throughput | 14/s° | 14/s° | 14/s° | not decided: the machine was the limit° |",
+	} {
+		if !strings.Contains(string(files["seed-004.md"]), want) {
+			t.Errorf("the document does not have %q", want)
+		}
+	}
+}
+
 // What targets and clusters say is text: it breaks neither a table nor a plot.
 func TestDocumentsTakeHostileText(t *testing.T) {
 	all := recordtest.All()

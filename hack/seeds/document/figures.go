@@ -147,8 +147,8 @@ func (d *document) publishedOf(name, test, of string, factor float64) map[int]fl
 	return all
 }
 
-// publishedCells are the numbers of the cells beside a figure, by rung; 0 is the whole.
-// Those of blocks have more digits than those of a summary.
+// publishedCells are the numbers of the cells above a figure, by rung; 0 is the whole. They
+// belong to the first variant. Those of blocks have more digits than those of a summary.
 func (d *document) publishedCells(name, test, of string) map[int]float64 {
 	found := map[int]float64{}
 	for i := range d.published.Tables {
@@ -156,15 +156,13 @@ func (d *document) publishedCells(name, test, of string) map[int]float64 {
 		for j := range t.Rows {
 			r := &t.Rows[j]
 			for c := range t.Columns {
-				for _, v := range t.variants(r) {
-					p := t.at(r, &t.Columns[c], &v)
-					if t.Columns[c].Label || p.Experiment != name || p.Test != test || p.Figure != of || p.As != "" {
-						continue
-					}
-					y, ok := parse(r.Cells[c])
-					if _, known := found[p.Rung]; ok && (!known || t.Transposed) {
-						found[p.Rung] = y
-					}
+				p := t.at(r, &t.Columns[c], &t.variants(r)[0])
+				if t.Columns[c].Label || p.Experiment != name || p.Test != test || p.Figure != of || p.As != "" {
+					continue
+				}
+				y, ok := parse(r.Cells[c])
+				if _, known := found[p.Rung]; ok && (!known || t.Transposed) {
+					found[p.Rung] = y
 				}
 			}
 		}
@@ -186,7 +184,7 @@ func parse(cell string) (float64, bool) {
 // bySize has the items per second of the tests whose requests carry more and more.
 func (d *document) bySize() *figure {
 	f := &figure{name: "events", title: "Events per second over events per request", crosses: "published, with ten times the connections",
-		note: "Connections differ from point to point, as they did in what was published. Published single events and batches of 10 to 1,000 went over a way of 250 ms, and are beside the experiment that has it in front."}
+		note: "Connections differ from point to point, as they did in what was published. What was published went over a way of 250 ms; what was published once stands with the experiment that has it in front."}
 	items := record.Figures["items"]
 	var sizes []float64
 	f.Lines = d.lines(func(e experiment.Experiment, line *plot.Line) {
@@ -204,7 +202,7 @@ func (d *document) bySize() *figure {
 			}
 			sizes = append(sizes, test.size)
 			line.Points, line.Marks = append(line.Points, m.Point), append(line.Marks, m)
-			if y := d.publishedCells(e.Name, test.name, "items")[len(rungs)]; y > 0 && (e.Name != "003-1gb" || test.name == "events-batch-100") {
+			if y := d.publishedCells(e.Name, test.name, "items")[len(rungs)]; y > 0 {
 				line.Marks = append(line.Marks, cross(test.size, y, line.Label, rateTicks(y)))
 			}
 		}

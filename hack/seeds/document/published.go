@@ -42,7 +42,8 @@ type table struct {
 	Note       string   `json:"note,omitempty"`
 	Columns    []column `json:"columns"`
 	Rows       []row    `json:"rows"`
-	// Here are the variants; one without a name if there are none.
+	// Here are the variants, of which the first is the one that was published; one without
+	// a name if there are none.
 	Here  []variant `json:"here,omitempty"`
 	place `json:",inline"`
 }

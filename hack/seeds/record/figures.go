@@ -23,77 +23,79 @@ type Figure struct {
 	Text func(float64) string
 	// LessIsBetter says so of times and failures.
 	LessIsBetter bool
+	// Exact is what the machine cannot change: an audit counts by the time that passed.
+	Exact bool
 }
 
 // Figures are all that tables, plots and expectations name. Times are in seconds, rates
 // per second, shares from 0 to 1.
 var Figures = map[string]Figure{
-	"users":        {of(func(s *v1beta1.StepStatus) int64 { return int64(s.Load.Users) }), whole, false},
-	"duration":     {duration(func(s *v1beta1.StepStatus) *metav1.Duration { return s.Window }), clock, true},
-	"due":          {of(func(s *v1beta1.StepStatus) int64 { return s.Result.Due }), whole, false},
-	"sent":         {of(func(s *v1beta1.StepStatus) int64 { return s.Result.Sent }), whole, false},
-	"success":      {of(func(s *v1beta1.StepStatus) int64 { return s.Result.Outcomes.Success }), whole, false},
-	"failed":       {of(func(s *v1beta1.StepStatus) int64 { return s.Result.Failed }), whole, true},
-	"rateLimited":  {of(func(s *v1beta1.StepStatus) int64 { return s.Result.Outcomes.RateLimited }), whole, true},
-	"timeouts":     {of(func(s *v1beta1.StepStatus) int64 { return s.Result.Outcomes.Timeout }), whole, true},
-	"serverErrors": {of(func(s *v1beta1.StepStatus) int64 { return s.Result.Outcomes.ServerError }), whole, true},
-	"clientErrors": {of(func(s *v1beta1.StepStatus) int64 { return s.Result.Outcomes.ClientError }), whole, true},
-	"granted":      {audit(func(a *v1beta1.RateLimitStatus) int64 { return a.Granted }), whole, false},
-	"denied":       {audit(func(a *v1beta1.RateLimitStatus) int64 { return a.Denied }), whole, true},
-	"overLimit":    {audit(func(a *v1beta1.RateLimitStatus) int64 { return a.OverLimitGrants }), whole, true},
-	"falseDenials": {audit(func(a *v1beta1.RateLimitStatus) int64 { return a.FalseDenials }), whole, true},
-	"unsentShare": {func(s *v1beta1.StepStatus) (float64, bool) {
-		unsent, due := s.Result.Offered()
-		return share(unsent, due)
-	}, percent, true},
-	"failedShare":  {func(s *v1beta1.StepStatus) (float64, bool) { return share(s.Result.Failed, s.Result.Sent) }, percent, true},
-	"successShare": {func(s *v1beta1.StepStatus) (float64, bool) { return share(s.Result.Outcomes.Success, s.Result.Sent) }, percent, false},
-	"serverErrorShare": {func(s *v1beta1.StepStatus) (float64, bool) {
-		return share(s.Result.Outcomes.ServerError, s.Result.Sent)
-	}, percent, true},
+	"users":        count(func(s *v1beta1.StepStatus) int64 { return int64(s.Load.Users) }),
+	"due":          count(func(s *v1beta1.StepStatus) int64 { return s.Result.Due }),
+	"sent":         count(func(s *v1beta1.StepStatus) int64 { return s.Result.Sent }),
+	"success":      count(func(s *v1beta1.StepStatus) int64 { return s.Result.Outcomes.Success }),
+	"failed":       bad(count(func(s *v1beta1.StepStatus) int64 { return s.Result.Failed })),
+	"rateLimited":  bad(count(func(s *v1beta1.StepStatus) int64 { return s.Result.Outcomes.RateLimited })),
+	"timeouts":     bad(count(func(s *v1beta1.StepStatus) int64 { return s.Result.Outcomes.Timeout })),
+	"serverErrors": bad(count(func(s *v1beta1.StepStatus) int64 { return s.Result.Outcomes.ServerError })),
+	"clientErrors": bad(count(func(s *v1beta1.StepStatus) int64 { return s.Result.Outcomes.ClientError })),
+
+	"granted":      audit(func(a *v1beta1.RateLimitStatus) int64 { return a.Granted }),
+	"denied":       bad(audit(func(a *v1beta1.RateLimitStatus) int64 { return a.Denied })),
+	"overLimit":    bad(audit(func(a *v1beta1.RateLimitStatus) int64 { return a.OverLimitGrants })),
+	"falseDenials": bad(audit(func(a *v1beta1.RateLimitStatus) int64 { return a.FalseDenials })),
 	// wrong is what a limiter decided against its contract.
-	"wrong": {audit(func(a *v1beta1.RateLimitStatus) int64 { return a.OverLimitGrants + a.FalseDenials }), whole, true},
+	"wrong": bad(audit(func(a *v1beta1.RateLimitStatus) int64 { return a.OverLimitGrants + a.FalseDenials })),
+
+	"unsentShare":      bad(share(func(r *v1beta1.StepResult) (int64, int64) { return r.Offered() })),
+	"failedShare":      bad(share(func(r *v1beta1.StepResult) (int64, int64) { return r.Failed, r.Sent })),
+	"successShare":     share(func(r *v1beta1.StepResult) (int64, int64) { return r.Outcomes.Success, r.Sent }),
+	"serverErrorShare": bad(share(func(r *v1beta1.StepResult) (int64, int64) { return r.Outcomes.ServerError, r.Sent })),
 	// lostShare is what was due and got no expected response, sent or not.
-	"lostShare": {func(s *v1beta1.StepStatus) (float64, bool) {
-		return share(s.Result.Due-s.Result.Expected, s.Result.Due)
-	}, percent, true},
-	"throughput": {number(func(r *v1beta1.StepResult) string { return r.Throughput }), rate, false},
-	"goodput":    {number(func(r *v1beta1.StepResult) string { return r.Goodput }), rate, false},
-	"items":      {number(items), rate, false},
-	"itemsTotal": {itemsTotal, whole, false},
-	"min":        quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.Min }),
-	"mean":       quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.Mean }),
-	"p50":        quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.P50 }),
-	"p75":        quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.P75 }),
-	"p90":        quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.P90 }),
-	"p95":        quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.P95 }),
-	"p99":        quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.P99 }),
-	"p999":       quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.P999 }),
-	"longest":    quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.Longest }),
-	"redirectP50": {duration(func(s *v1beta1.StepStatus) *metav1.Duration {
-		i := slices.IndexFunc(s.Result.Types, func(t v1beta1.TypeResult) bool { return t.Name == "Redirect" })
-		if i < 0 || s.Result.Types[i].ResponseTime == nil {
-			return nil
-		}
-		return s.Result.Types[i].ResponseTime.P50
-	}), seconds, true},
+	"lostShare": bad(share(func(r *v1beta1.StepResult) (int64, int64) { return r.Due - r.Expected, r.Due })),
+
+	"throughput": {Of: number(func(r *v1beta1.StepResult) string { return r.Throughput }), Text: rate},
+	"goodput":    {Of: number(func(r *v1beta1.StepResult) string { return r.Goodput }), Text: rate},
+	"items":      {Of: number(items), Text: rate},
+	"itemsTotal": {Of: itemsTotal, Text: whole},
+
+	"duration":    {Of: duration(func(s *v1beta1.StepStatus) *metav1.Duration { return s.Window }), Text: clock, LessIsBetter: true},
+	"min":         quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.Min }),
+	"mean":        quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.Mean }),
+	"p50":         quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.P50 }),
+	"p75":         quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.P75 }),
+	"p90":         quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.P90 }),
+	"p95":         quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.P95 }),
+	"p99":         quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.P99 }),
+	"p999":        quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.P999 }),
+	"longest":     quantile(func(l *v1beta1.Latency) *metav1.Duration { return l.Longest }),
+	"redirectP50": {Of: duration(redirectP50), Text: seconds, LessIsBetter: true},
 }
 
-func of(count func(*v1beta1.StepStatus) int64) func(*v1beta1.StepStatus) (float64, bool) {
-	return func(s *v1beta1.StepStatus) (float64, bool) { return float64(count(s)), true }
+func bad(f Figure) Figure {
+	f.LessIsBetter = true
+	return f
 }
 
-func audit(count func(*v1beta1.RateLimitStatus) int64) func(*v1beta1.StepStatus) (float64, bool) {
-	return func(s *v1beta1.StepStatus) (float64, bool) {
+func count(of func(*v1beta1.StepStatus) int64) Figure {
+	return Figure{Of: func(s *v1beta1.StepStatus) (float64, bool) { return float64(of(s)), true }, Text: whole}
+}
+
+func audit(of func(*v1beta1.RateLimitStatus) int64) Figure {
+	return Figure{Of: func(s *v1beta1.StepStatus) (float64, bool) {
 		if s.Result.RateLimit == nil {
 			return 0, false
 		}
-		return float64(count(s.Result.RateLimit)), true
-	}
+		return float64(of(s.Result.RateLimit)), true
+	}, Text: whole, Exact: true}
 }
 
-func share(part, all int64) (float64, bool) {
-	return float64(part) / float64(max(all, 1)), all > 0
+// share is a part of all; there is none of nothing.
+func share(of func(*v1beta1.StepResult) (part, all int64)) Figure {
+	return Figure{Of: func(s *v1beta1.StepStatus) (float64, bool) {
+		part, all := of(s.Result)
+		return float64(part) / float64(max(all, 1)), all > 0
+	}, Text: percent}
 }
 
 func number(text func(*v1beta1.StepResult) string) func(*v1beta1.StepStatus) (float64, bool) {
@@ -101,6 +103,15 @@ func number(text func(*v1beta1.StepResult) string) func(*v1beta1.StepStatus) (fl
 		v, err := strconv.ParseFloat(text(s.Result), 64)
 		return v, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
 	}
+}
+
+// redirectP50 is the median of the requests of type Redirect.
+func redirectP50(s *v1beta1.StepStatus) *metav1.Duration {
+	i := slices.IndexFunc(s.Result.Types, func(t v1beta1.TypeResult) bool { return t.Name == "Redirect" })
+	if i < 0 || s.Result.Types[i].ResponseTime == nil {
+		return nil
+	}
+	return s.Result.Types[i].ResponseTime.P50
 }
 
 // items are the items per second of a step: requests, or what they carry.
@@ -124,12 +135,12 @@ func duration(of func(*v1beta1.StepStatus) *metav1.Duration) func(*v1beta1.StepS
 }
 
 func quantile(of func(*v1beta1.Latency) *metav1.Duration) Figure {
-	return Figure{duration(func(s *v1beta1.StepStatus) *metav1.Duration {
+	return Figure{Of: duration(func(s *v1beta1.StepStatus) *metav1.Duration {
 		if s.Result.ResponseTime == nil {
 			return nil
 		}
 		return of(s.Result.ResponseTime)
-	}), seconds, true}
+	}), Text: seconds, LessIsBetter: true}
 }
 
 func whole(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }
