@@ -150,6 +150,9 @@ func write(all record.Results) error {
 		sum.Add(counts)
 	}
 	fmt.Printf("tables: %s\n", sum)
+	if sum.Missing > 0 {
+		return fmt.Errorf("%d published rows have neither a figure nor a reason: the documents name their tables", sum.Missing)
+	}
 	return nil
 }
 

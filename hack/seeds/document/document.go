@@ -87,7 +87,7 @@ func (d *document) head() {
 		d.line("- Size: %s", d.said(func(a *record.About) string { return a.Factor.String() }))
 	}
 	d.line("- Command: `%s ARGS=\"-only %s\"`, and `make seeds-report` for this document\n", d.said(func(a *record.About) string { return a.Command }), d.seed)
-	d.line("Absolute figures do not carry over: generator, operator, target, databases and three nodes share the machine. Where a step's generator is not healthy, the machine was the limit, not the target alone.")
+	d.line("Absolute figures do not carry over: generator, operator, target, databases and three nodes share the machine. Where the generator of a step is not healthy, the machine was the limit, and not the target alone.")
 }
 
 // said are the different things that records say, in the order of the experiments.
@@ -121,10 +121,10 @@ func (d *document) own() []expect.Finding {
 
 func (d *document) findings() {
 	d.line("\n## What was expected, and what was found\n")
-	d.line("Every result passed these checks, or there were no document:\n")
+	d.line("These checks hold for every result; otherwise there is no document:\n")
 	c := expect.Check(d.all, d.seed)
 	d.line("- %s\n- %s\n- %s\n", c.Verified(), c.Accounted(), c.Ordered())
-	d.line("An expectation is judged from the repetitions in which the machine was not the limit, of which there must be %d, by the test of Mann and Whitney at 5 %%. *Not decided* is what they leave open.\n", expect.LeastHealthy)
+	d.line("An expectation is judged from the repetitions in which the machine was not the limit, at least %d of them, by the test of Mann and Whitney at 5 %%. *Not decided* is what they leave open.\n", expect.LeastHealthy)
 	d.line("| outcome | expected | found | refuted if |\n| :--- | :--- | :--- | :--- |")
 	for _, f := range d.own() {
 		d.line("| **%s** | %s | %s | %s |", capital(f.Mark()), escape(f.Expected), escape(strings.TrimSpace(f.Found+" "+f.Explained)), escape(f.Fails))

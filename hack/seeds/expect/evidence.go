@@ -16,12 +16,12 @@ const LeastHealthy = 3
 // side is a rung of an experiment, and what a sentence calls it.
 type side struct {
 	label, experiment, test string
-	// rung is from 1; Last is the last one.
+	// rung is from 1, or last.
 	rung int
 }
 
-// Last is the last rung of a load test.
-const Last = -1
+// last stands for the last rung of a load test.
+const last = -1
 
 // evidence is what a judgement rests on.
 type evidence struct {
@@ -34,7 +34,7 @@ type evidence struct {
 func (e *evidence) rung(s side) record.Rung {
 	rungs := record.Rungs(e.Results[s.experiment].LoadTest(s.test))
 	switch {
-	case s.rung == Last && len(rungs) > 0:
+	case s.rung == last && len(rungs) > 0:
 		return rungs[len(rungs)-1]
 	case s.rung < 1 || s.rung > len(rungs):
 		return record.Rung{}

@@ -15,7 +15,7 @@ func seed003() []Expectation {
 	return []Expectation{
 		nothingLost("003", "003-1gb", "003-2gb", "003-delay"),
 		{"003-batches-raise-events", []string{"003-1gb"}, "Larger batches store more events per second, from one event to 500.", "Of two sizes the larger certainly stores no more.", func(e *evidence) (string, statistics.Answer) {
-			sizes := []side{{"Events per second by size: 1:", "003-1gb", "events-append", Last}}
+			sizes := []side{{"Events per second by size: 1:", "003-1gb", "events-append", last}}
 			answer := statistics.Yes
 			for _, size := range []int{10, 100, 500} {
 				next := side{fmt.Sprintf("%d:", size), "003-1gb", fmt.Sprintf("events-batch-%d", size), 1}

@@ -36,17 +36,17 @@ func All() record.Results {
 	return all
 }
 
-// Repetitions is how often each step ran.
-const Repetitions = 5
+// repetitions is how often each step ran.
+const repetitions = 5
 
 // noise is by what factor times of a repetition are longer, and rates less.
-var noise = [Repetitions]float64{1, 0.97, 1.02, 0.99, 1.03}
+var noise = [repetitions]float64{1, 0.97, 1.02, 0.99, 1.03}
 
 // loadTest is one as it ended.
 func loadTest(name, test string) v1beta1.LoadTest {
 	lt := v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: test}}
 	lt.TypeMeta = metav1.TypeMeta{APIVersion: v1beta1.GroupVersion.String(), Kind: "LoadTest"}
-	lt.Spec.Repetitions = Repetitions
+	lt.Spec.Repetitions = repetitions
 	lt.Status.Phase, lt.Status.Verdict = v1beta1.PhaseFinished, v1beta1.VerdictPassed
 	lt.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionTargetVerified, Status: metav1.ConditionTrue, Reason: "PreflightPassed"}}
 	for i, factor := range noise {
