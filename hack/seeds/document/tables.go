@@ -258,7 +258,7 @@ func (d *document) steps() {
 	for _, e := range experiment.Of(d.seed) {
 		for _, test := range e.Tests {
 			for _, rung := range record.Rungs(d.all[e.Name].LoadTest(test)) {
-				cells := []string{escape(d.published.Labels[e.Name]), test, fmt.Sprint(rung.Load.Users)}
+				cells := []string{escape(d.published.Labels[e.Name]), test, users(&rung.Load)}
 				for _, f := range columns {
 					cells = append(cells, rung.Text(record.Figures[f.figure]))
 				}
@@ -266,6 +266,14 @@ func (d *document) steps() {
 			}
 		}
 	}
+}
+
+// users are those of a step, or its rate.
+func users(l *v1beta1.StepLoad) string {
+	if l.Users == 0 && l.Rate != nil {
+		return text.Rate(l.Rate.String())
+	}
+	return fmt.Sprint(l.Users)
 }
 
 // failures are the classes that occurred, and the requests that failed.

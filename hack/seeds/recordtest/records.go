@@ -94,6 +94,7 @@ func steps(name, test string, noise float64) (list []v1beta1.StepStatus) {
 	case "001":
 		if test == "sharded-sustained" {
 			step := scheduled(0, 600, 1, noise)
+			step.Load.Rate = new(v1beta1.NewDecimal("120"))
 			step.Result.ResponseTime = times(600, noise*1e-3)
 			return []v1beta1.StepStatus{pause("settle"), step}
 		}
