@@ -3,6 +3,7 @@ package document
 import (
 	"cmp"
 	"embed"
+	"errors"
 	"fmt"
 
 	"sigs.k8s.io/yaml"
@@ -122,7 +123,25 @@ func read(seed string) (*published, error) {
 	if err := yaml.UnmarshalStrict(text, p); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	for i := range p.Tables {
+		if err := p.Tables[i].validate(); err != nil {
+			return nil, fmt.Errorf("%s: table %q: %w", name, p.Tables[i].Title, err)
+		}
+	}
 	return p, nil
+}
+
+// validate says whether each row has a cell for each column, of which the first is a label.
+func (t *table) validate() error {
+	if len(t.Columns) == 0 || !t.Columns[0].Label {
+		return errors.New("its first column has to be a label")
+	}
+	for i, r := range t.Rows {
+		if len(r.Cells) != len(t.Columns) {
+			return fmt.Errorf("row %d has %d cells for %d columns", i+1, len(r.Cells), len(t.Columns))
+		}
+	}
+	return nil
 }
 
 // variants are those of a row.

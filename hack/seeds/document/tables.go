@@ -53,7 +53,7 @@ func (d *document) table(t *table) (Counts, error) {
 	heads, rule := make([]string, len(t.Columns)), make([]string, len(t.Columns))
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		heads[i], rule[i] = c.Head, "---:"
+		heads[i], rule[i] = escape(c.Head), "---:"
 		if c.Label {
 			rule[i] = ":---"
 		}
