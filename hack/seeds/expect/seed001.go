@@ -18,7 +18,7 @@ func seed001() []Expectation {
 			}
 			return e.says("goodput", alone, four), c.AtMost(big.NewRat(547, 100))
 		}},
-		{"001-replicas-help", []string{"001-1-worker", "001-4-workers"}, "Four replicas, each limited to a core, have more goodput than one.", "One certainly has as much as four.", func(e *evidence) (string, statistics.Answer) {
+		{"001-replicas-help", []string{"001-1-worker", "001-4-workers"}, "Four replicas, each with its share of a core, have more goodput than one.", "One certainly has as much as four.", func(e *evidence) (string, statistics.Answer) {
 			one4, fours := side{"One", "001-1-worker", test, 1}, side{"of four", "001-4-workers", test, 1}
 			return "Goodput: " + e.says("goodput", one4, fours), e.more("goodput", alone, four, one)
 		}},
@@ -26,7 +26,7 @@ func seed001() []Expectation {
 			off := side{"Without", "001-4-workers", test, 1}
 			return e.says("goodput", off, clicks), e.more("goodput", clicks, off, one)
 		}},
-		{"001-shards-are-not-linear", []string{"001-1-shard", "001-3-shards"}, "Three shards have less than 1.5 times the goodput of one, both without a cache: on one machine they share its cores.", "They certainly have at least 1.5 times as much.", func(e *evidence) (string, statistics.Answer) {
+		{"001-shards-are-not-linear", []string{"001-1-shard", "001-3-shards"}, "Three shards are not three times as fast as one: both without a cache, they have less than 1.5 times its goodput.", "They certainly have at least 1.5 times as much.", func(e *evidence) (string, statistics.Answer) {
 			single, three := side{"One shard", "001-1-shard", test, 1}, side{"three", "001-3-shards", test, 1}
 			c, ok := e.change("goodput", single, three)
 			if !ok {
