@@ -149,6 +149,14 @@ func TestWholeAddsUpTheSteps(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
+	if got := record.Whole(lt).Limits(); got != "healthy" {
+		t.Errorf("the generator of the whole is %s", got)
+	}
+	record.Rungs(lt)[0].Repetitions[2].Result.Generator = nil
+	record.Rungs(lt)[1].Repetitions[3].Result.Generator = &v1beta1.GeneratorStatus{Reason: v1beta1.ReasonNodeBusy}
+	if got := record.Whole(lt).Limits(); got != "NodeBusy in 1 of 5, NotReported in 1 of 5" {
+		t.Errorf("the generator of the whole is %s", got)
+	}
 	record.Rungs(lt)[1].Repetitions[0].Result.Histogram = ""
 	if got := record.Whole(lt).Text(record.Figures["p50"]); got != record.Unknown {
 		t.Errorf("p50 without a histogram of a step is %s", got)

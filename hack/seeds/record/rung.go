@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -88,16 +89,14 @@ func Whole(lt *v1beta1.LoadTest) Rung {
 // together are the steps of a repetition as one.
 func together(steps []*v1beta1.StepStatus) *v1beta1.StepStatus {
 	sum := &v1beta1.StepStatus{Repetition: steps[0].Repetition, Window: &metav1.Duration{}, Result: &v1beta1.StepResult{}}
-	times := measure.NewHistogram()
+	times, limited := measure.NewHistogram(), ""
 	for _, step := range steps {
 		r := step.Result
+		limited = cmp.Or(limited, LimitedBy(step))
 		if step.Window != nil {
 			sum.Window.Duration += step.Window.Duration
 		}
 		add(sum.Result, r)
-		if LimitedBy(step) != "" || sum.Result.Generator == nil {
-			sum.Result.Generator = r.Generator
-		}
 		h, err := measure.DecodeHistogram(r.Histogram, 0)
 		if err != nil || times == nil || times.Merge(h) != nil {
 			times = nil // without one of them the whole is not known
@@ -107,6 +106,7 @@ func together(steps []*v1beta1.StepStatus) *v1beta1.StepStatus {
 		sum.Result.Throughput = fmt.Sprintf("%.2f", float64(sum.Result.Completed)/seconds)
 		sum.Result.Goodput = fmt.Sprintf("%.2f", float64(sum.Result.Outcomes.Success)/seconds)
 	}
+	sum.Result.Generator = &v1beta1.GeneratorStatus{Healthy: limited == "", Reason: limited}
 	sum.Result.ResponseTime = latency(times)
 	return sum
 }
