@@ -77,17 +77,17 @@ func parse(args []string, getenv func(string) string, out io.Writer) error {
 
 func TestParseConfigRefuses(t *testing.T) {
 	settingstest.Refuses(t, parse, map[string]settingstest.Mistake{
-		"the key by flag":   {Args: []string{"--api-key=k"}, Want: "flag provided but not defined: -api-key"},
-		"an unknown mode":   {Args: []string{"--synchronous=off"}, Want: `invalid value "off" for flag -synchronous: unknown mode "off": use full or normal`},
-		"no readers":        {Args: []string{"--readers=0"}, Want: "--readers (READERS) is 0: use 1 to 64"},
-		"no logs":           {Args: []string{"--open-logs=0"}, Want: "--open-logs (OPEN_LOGS) is 0: use 1 to 1000"},
-		"more than tenants": {Args: []string{"--open-logs=1001"}, Want: "--open-logs (OPEN_LOGS) is 1001: use 1 to 1000"},
-		"no window":         {Args: []string{"--idempotency-window=0"}, Want: "--idempotency-window (IDEMPOTENCY_WINDOW) is 0: use 1 or more"},
-		"no such port":      {Env: map[string]string{"PORT": "65536"}, Want: "--port (PORT) is 65536: use 0 to 65535"},
-		"time that is past": {Args: []string{"--shutdown-delay=-3s"}, Want: "--shutdown-delay (SHUTDOWN_DELAY) is -3s: use 0s or more"},
+		"the key by flag":     {Args: []string{"--api-key=k"}, Want: "flag provided but not defined: -api-key"},
+		"an unknown mode":     {Args: []string{"--synchronous=off"}, Want: `invalid value "off" for flag -synchronous: unknown mode "off": use full or normal`},
+		"no readers":          {Args: []string{"--readers=0"}, Want: "--readers (READERS) is 0: use 1 to 64"},
+		"no logs":             {Args: []string{"--open-logs=0"}, Want: "--open-logs (OPEN_LOGS) is 0: use 1 to 1000"},
+		"more than tenants":   {Args: []string{"--open-logs=1001"}, Want: "--open-logs (OPEN_LOGS) is 1001: use 1 to 1000"},
+		"no window":           {Args: []string{"--idempotency-window=0"}, Want: "--idempotency-window (IDEMPOTENCY_WINDOW) is 0: use 1 or more"},
+		"no such port":        {Env: map[string]string{"PORT": "65536"}, Want: "--port (PORT) is 65536: use 0 to 65535"},
+		"time that is past":   {Args: []string{"--shutdown-delay=-3s"}, Want: "--shutdown-delay (SHUTDOWN_DELAY) is -3s: use 0s or more"},
 		"a wait that is past": {Args: []string{"--delay=-1ms"}, Want: "--delay (DELAY) is -1ms: use 0s to 10s"},
 		"a wait that is long": {Args: []string{"--delay=11s"}, Want: "--delay (DELAY) is 11s: use 0s to 10s"},
-		"a key and a file":  {Args: []string{"--tenants-file=t.yaml"}, Env: map[string]string{"API_KEY": "k"}, Want: "API_KEY and --tenants-file (TENANTS_FILE) are both given: use API_KEY for one log, or the file for several"},
+		"a key and a file":    {Args: []string{"--tenants-file=t.yaml"}, Env: map[string]string{"API_KEY": "k"}, Want: "API_KEY and --tenants-file (TENANTS_FILE) are both given: use API_KEY for one log, or the file for several"},
 	})
 }
 
