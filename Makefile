@@ -191,11 +191,11 @@ demo: IMAGES := operator worker ratelimiter redis nginx
 demo: bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate limiter's scenarios and judge them.
 	@$(in_$(CLUSTER)) go run ./hack/demo
 
-#? ARGS  flags of make seeds: -only 004 for a part, -plan to see what would run
+#? ARGS  flags of make seeds: -only 004 for a part, -plan to see what would run, -repetitions 1 instead of 5
 seeds: bin/helm $(COMMANDS) cluster-ready ## Run the published experiments again, scaled to two cores; goes on where it was interrupted.
 	@$(in_$(CLUSTER)) go run ./hack/seeds $(ARGS)
 seeds-report: bin/cluster ## Write docs/results/seed-00N.md from the results of make seeds; no cluster needed.
-	@PATH=$$(cluster assets):$$PATH go run ./hack/seeds -report
+	@PATH=$$(cluster assets):$$PATH go run ./hack/seeds -report $(ARGS)
 
 #? SUITE=ecosystem  Argo CD and others, in no other run: builds each once, which takes minutes
 #? SUITE=why  what is said of a target at its limits; likewise

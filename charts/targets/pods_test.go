@@ -27,7 +27,7 @@ func carefulPods(t *testing.T, r release) {
 		if len(c.Command) == 0 {
 			t.Errorf("%s relies on the entrypoint of whichever image it has", key)
 		}
-		if problem := resources(c); problem != "" {
+		if problem := resources(key, c); problem != "" {
 			t.Errorf("%s: %s", key, problem)
 		}
 		// What ends by itself is not restarted while it works.
@@ -37,8 +37,12 @@ func carefulPods(t *testing.T, r release) {
 	}
 }
 
-// resources returns the error in a container's resources.
-func resources(c corev1.Container) string {
+// published are the limits on CPU of the published runs: a process of Python, and a
+// container.
+var published = map[string]string{"Deployment/shortener-app": "1", "StatefulSet/eventstore-app": "2"}
+
+// resources returns the error in the resources of a workload's container.
+func resources(key string, c corev1.Container) string {
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 		if _, found := c.Resources.Requests[name]; !found {
 			return "no request of " + string(name)
@@ -47,10 +51,18 @@ func resources(c corev1.Container) string {
 	if _, found := c.Resources.Limits[corev1.ResourceMemory]; !found {
 		return "no limit on memory"
 	}
-	if _, found := c.Resources.Limits[corev1.ResourceCPU]; found {
-		return "a limit on CPU, whose throttling would be measured as slowness"
+	if limit, found := c.Resources.Limits[corev1.ResourceCPU]; found && limit.String() != published[key] {
+		return "a limit on CPU that no published run had, whose throttling would be measured as slowness"
 	}
 	return ""
+}
+
+func TestNoProcessorIsLimitedByDefault(t *testing.T) {
+	for key, pod := range render(t, "--set", everything).pods(t) {
+		if limit, found := pod.Spec.Containers[0].Resources.Limits[corev1.ResourceCPU]; found {
+			t.Errorf("%s has the limit %s on CPU, whose throttling would be measured as slowness", key, &limit)
+		}
+	}
 }
 
 // A folder in a volume that cannot be written has no place for another volume,

@@ -9,10 +9,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
 )
 
 // An operator that is not configured runs every sample, and every experiment at its
-// published size.
+// published size as well as scaled and repeated.
 func TestSamplesKeepTheDefaultLimits(t *testing.T) {
 	rules := policy.Everything()
 	rules.Limits = policy.Default().For("default").Limits
@@ -33,6 +34,9 @@ func TestSamplesKeepTheDefaultLimits(t *testing.T) {
 	for _, e := range experiment.All() {
 		for _, lt := range rendered(t, e).LoadTests {
 			check(e.Name, &lt)
+			most := manifest.TwoCores
+			most.Repetitions = manifest.MaxRepetitions
+			check(e.Name+", as it is run at most", manifest.Scale(&lt, most))
 		}
 	}
 }

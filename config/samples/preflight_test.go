@@ -34,6 +34,7 @@ var about = map[string]func(values) any{
 	".synchronous":     func(v values) any { return v.at("eventstore", "synchronous") },
 	".groupCommit":     func(v values) any { return v.at("eventstore", "groupCommit") },
 	".memoryLimit":     func(v values) any { return v.at("eventstore", "resources", "limits", "memory") },
+	".delay":           func(v values) any { return v.at("eventstore", "delay") },
 	".strategy":        func(v values) any { return v.at("ratelimiter", "strategy") },
 	".capacity":        func(v values) any { return v.at("ratelimiter", "capacity") },
 	".refillPerSecond": func(v values) any { return v.at("ratelimiter", "refillPerSecond") },

@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/document"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/expect"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
+	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 )
 
@@ -29,9 +30,10 @@ var errUnexpected = errors.New("not as expected")
 
 // options are the flags.
 type options struct {
-	only   string
-	report bool
-	plan   bool
+	only        string
+	report      bool
+	plan        bool
+	repetitions int
 }
 
 func main() {
@@ -39,6 +41,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "run these experiments alone: names or beginnings of names, separated by commas, such as 004 or 000-v1,003")
 	flag.BoolVar(&o.report, "report", false, "run nothing; write docs/results/seed-00N.md of the results that are there")
 	flag.BoolVar(&o.plan, "plan", false, "run nothing; say what would run, and for how long")
+	flag.IntVar(&o.repetitions, "repetitions", int(manifest.TwoCores.Repetitions), fmt.Sprintf("how often the steps of each load test run, 1 to %d", manifest.MaxRepetitions))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -63,7 +66,11 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	r, err := newRunner(record.Store(results))
+	factor, err := repeated(o.repetitions)
+	if err != nil {
+		return err
+	}
+	r, err := newRunner(record.Store(results), factor)
 	if err != nil {
 		return err
 	}
@@ -82,6 +89,16 @@ func run(ctx context.Context, o options) error {
 		}
 	}
 	return conclude(all, o.only != "")
+}
+
+// repeated is the factor of two cores with so many repetitions.
+func repeated(repetitions int) (manifest.Factor, error) {
+	if repetitions < 1 || repetitions > manifest.MaxRepetitions {
+		return manifest.Factor{}, fmt.Errorf("-repetitions is %d: use 1 to %d", repetitions, manifest.MaxRepetitions)
+	}
+	factor := manifest.TwoCores
+	factor.Repetitions = int32(repetitions)
+	return factor, nil
 }
 
 // choose are the experiments whose names begin with one of those that are named.
@@ -110,8 +127,9 @@ func choose(only string) ([]experiment.Experiment, error) {
 
 // write makes the documents of the seeds whose experiments all have results.
 func write(all record.Results) error {
+	var sum document.Counts
 	for _, seed := range experiment.Seeds() {
-		files, err := document.Of(seed, all)
+		files, counts, err := document.Of(seed, all)
 		if errors.Is(err, document.ErrNoResult) {
 			fmt.Printf("    seed %s: no document: %v\n", seed, err)
 			continue
@@ -129,13 +147,21 @@ func write(all record.Results) error {
 			}
 			fmt.Printf("    wrote %s\n", path)
 		}
+		sum.Add(counts)
+	}
+	fmt.Printf("tables: %s\n", sum)
+	if sum.Missing > 0 {
+		return fmt.Errorf("%d published rows have neither a figure nor a reason: the documents name their tables", sum.Missing)
 	}
 	return nil
 }
 
 // conclude prints what was expected and found, and the last line. Of a part the rest may
-// be missing.
+// be missing. A result that is wrong in itself fails before anything is said of it.
 func conclude(all record.Results, part bool) error {
+	if c := expect.Check(all, ""); len(c.Broken) > 0 {
+		return fmt.Errorf("results are wrong, and their experiments have to run again:\n    %s", strings.Join(c.Broken, "\n    "))
+	}
 	findings := expect.Judge(all)
 	fmt.Print("\n", expect.Text(findings))
 	sum := expect.Sum(all, findings)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,14 +40,14 @@ type runner struct {
 	environment record.Environment
 }
 
-func newRunner(store record.Store) (*runner, error) {
+func newRunner(store record.Store, factor manifest.Factor) (*runner, error) {
 	cluster, err := deploy.ClusterOf(os.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	return &runner{
 		Tools: deploy.Tools{Out: os.Stdout, Err: os.Stderr}, quiet: deploy.Tools{Out: deploy.Discard{}, Err: os.Stderr},
-		cluster: cluster, store: store, factor: manifest.TwoCores,
+		cluster: cluster, store: store, factor: factor,
 	}, nil
 }
 
@@ -56,6 +57,10 @@ type job struct {
 	// tests are the load tests, scaled, in order; others what they need.
 	tests  []manifestOf
 	others [][]byte
+	// sets are values over those of the preset: the experiment's, and the scaled limits.
+	sets []string
+	// factor has these limits, too.
+	factor manifest.Factor
 	hash   string
 	// length is about how long it takes.
 	length time.Duration
@@ -79,6 +84,9 @@ func (r *runner) all(ctx context.Context, chosen []experiment.Experiment, plan b
 	if plan {
 		for _, j := range jobs {
 			_, _ = fmt.Fprintf(r.Out, "    %-20s about %s: %s\n", j.Name, round(j.length), strings.Join(j.Tests, ", "))
+			if j.factor.Limits != "" {
+				_, _ = fmt.Fprintf(r.Out, "    %20s %s\n", "", j.factor.Limits)
+			}
 		}
 		return nil
 	}
@@ -154,8 +162,12 @@ func (r *runner) job(ctx context.Context, e experiment.Experiment) (job, error) 
 	if err != nil {
 		return job{}, err
 	}
-	j := job{Experiment: e, others: m.Others, length: bring(e)}
-	parts := append([][]byte{[]byte(strings.Join(e.Set, "\n"))}, m.Others...)
+	j := job{Experiment: e, others: m.Others, length: bring(e), sets: slices.Clone(e.Set), factor: r.factor}
+	target, err := r.limit(&j)
+	if err != nil {
+		return job{}, err
+	}
+	parts := append(append([][]byte{[]byte(strings.Join(j.sets, "\n"))}, m.Others...), target...)
 	for _, name := range e.Tests {
 		lt, err := m.Named(name)
 		if err != nil {
@@ -171,15 +183,29 @@ func (r *runner) job(ctx context.Context, e experiment.Experiment) (job, error) 
 		j.length += length
 		parts = append(parts, text)
 	}
-	for _, file := range []string{"values.yaml", "values-" + e.Preset + ".yaml"} {
-		values, err := os.ReadFile(filepath.Join(deploy.TargetsChart, file))
-		if err != nil {
-			return job{}, err
-		}
-		parts = append(parts, values)
-	}
-	j.hash = record.Hash(r.factor, parts...)
+	j.hash = record.Hash(j.factor, parts...)
 	return j, nil
+}
+
+// limit scales the limits of the job's target, and returns the values that it is made of.
+func (r *runner) limit(j *job) ([][]byte, error) {
+	var values [][]byte
+	for _, file := range []string{"values.yaml", "values-" + j.Preset + ".yaml"} {
+		text, err := os.ReadFile(filepath.Join(deploy.TargetsChart, file))
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, text)
+	}
+	limits, err := r.factor.LimitsOf(append(slices.Clone(values), manifest.Sets(j.Set)...)...)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range limits {
+		j.sets = append(j.sets, l.Set())
+	}
+	j.factor.Limits = manifest.InWords(limits)
+	return values, nil
 }
 
 // applied is an object to apply: without the status, which is the operator's.

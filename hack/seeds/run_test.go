@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/deploy"
@@ -33,7 +35,7 @@ func newFixture(t *testing.T) *fixture {
 	s := &fixture{Programs: deploytest.New(t, "kubectl", "helm", "git"), t: t}
 	t.Setenv("CLUSTER", "local")
 	t.Chdir("../..")
-	runner, err := newRunner(record.Store(filepath.Join(t.TempDir(), "seeds")))
+	runner, err := newRunner(record.Store(filepath.Join(t.TempDir(), "seeds")), manifest.TwoCores)
 	must.Succeed(t, err)
 	s.runner = runner
 	s.runner.Tools = deploy.Tools{Out: &s.out, Err: &s.out}
@@ -124,7 +126,7 @@ func TestCurrentLeavesOutWhatHasChanged(t *testing.T) {
 	if all, err := s.runner.current(t.Context()); err != nil || len(all) != 2 {
 		t.Errorf("current() = %v, %v, want two results", all, err)
 	}
-	s.Edit("kubectl kustomize config/samples/seeds/004-lua", "spec:", "spec:\n  repetitions: 2")
+	s.Edit("kubectl kustomize config/samples/seeds/004-lua", "spec:", "spec:\n  repetitions: 7")
 	if all, err := s.runner.current(t.Context()); err != nil || len(all) != 1 || all["004-hash"] == nil {
 		t.Errorf("current() = %v, %v, want the result of 004-hash alone", all, err)
 	}
@@ -189,6 +191,41 @@ func TestAnInterruptedExperimentIsTakenDown(t *testing.T) {
 	}
 }
 
+// The target of a run is limited as its load is, and the result says by how much; a rate
+// limiter, whose load tests are not scaled, is not.
+func TestTargetsAreLimitedAsTheirLoadIs(t *testing.T) {
+	for name, want := range map[string][]string{
+		"000-v3":  {"postgres.maxConnections=10", "shortener.poolSize=100", "pgbouncer.poolSize=5"},
+		"004-lua": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newFixture(t)
+			must.Succeed(t, s.runner.all(t.Context(), []experiment.Experiment{s.has(name)}, false))
+			_, install, _ := strings.Cut(s.Calls(), "helm upgrade --install target")
+			install, _, _ = strings.Cut(install, "\n")
+			for _, set := range want {
+				if !strings.Contains(install, " --set "+set+" ") {
+					t.Errorf("it is installed without %s: %s", set, install)
+				}
+			}
+			r, err := s.runner.store.Read(name)
+			must.Succeed(t, err)
+			if limits := r.Factor.Limits; strings.Count(install, " --set ") != len(want) || (limits == "") != (want == nil) {
+				t.Errorf("it is installed with%s, and its result names %q", install, limits)
+			}
+		})
+	}
+}
+
+func TestRepetitionsAreBounded(t *testing.T) {
+	for n, want := range map[int]string{0: "-repetitions is 0: use 1 to 10", 1: "", 10: "", 11: "-repetitions is 11: use 1 to 10"} {
+		factor, err := repeated(n)
+		if got := fmt.Sprint(err); err == nil && (want != "" || factor.Repetitions != int32(n)) || err != nil && got != want {
+			t.Errorf("repeated(%d) = %v, %v, want %q", n, factor, err, want)
+		}
+	}
+}
+
 func TestPlanRunsNothing(t *testing.T) {
 	s := newFixture(t)
 	must.Succeed(t, s.runner.all(t.Context(), []experiment.Experiment{s.has("003-1gb")}, true))
@@ -197,8 +234,33 @@ func TestPlanRunsNothing(t *testing.T) {
 	}
 }
 
+// The plan of all experiments is as reviewed, their limits included, and takes less than 90
+// minutes. go test ./hack/seeds -run Plan -update writes it anew.
+func TestPlanOfAllIsAsReviewed(t *testing.T) {
+	reviewed, err := filepath.Abs("testdata/plan.txt")
+	must.Succeed(t, err)
+	t.Setenv("CLUSTER", "local")
+	t.Setenv("PATH", os.Getenv("KUBEBUILDER_ASSETS")+":"+os.Getenv("PATH"))
+	t.Chdir("../..")
+	r, err := newRunner(record.Store(t.TempDir()), manifest.TwoCores)
+	must.Succeed(t, err)
+	var out bytes.Buffer
+	r.Tools = deploy.Tools{Out: &out, Err: &out}
+	must.Succeed(t, r.all(t.Context(), experiment.All(), true))
+	golden.Check(t, reviewed, out.String())
+	jobs, err := r.jobs(t.Context(), experiment.All())
+	must.Succeed(t, err)
+	var total time.Duration
+	for _, j := range jobs {
+		total += j.length
+	}
+	if most := 90 * time.Minute; len(jobs) != len(experiment.All()) || total > most {
+		t.Errorf("%d experiments take %s, want all in at most %s", len(jobs), total, most)
+	}
+}
+
 func TestExperimentsAreChosenByName(t *testing.T) {
-	for only, want := range map[string]int{"": 18, "004": 5, "004-lua": 1, "000-v3,003": 3, "000-v3-pool": 1} {
+	for only, want := range map[string]int{"": 22, "004": 5, "004-lua": 1, "000-v3,003": 4, "000-v3-pool": 1} {
 		if got, err := choose(only); err != nil || len(got) != want {
 			t.Errorf("choose(%q) = %d experiments, %v, want %d", only, len(got), err, want)
 		}

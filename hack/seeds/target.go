@@ -42,7 +42,7 @@ func (r *runner) experiment(ctx context.Context, j job) error {
 	}
 	_, _ = fmt.Fprintf(r.Out, "    %s serves after %s\n", j.Preset, time.Since(began).Round(time.Second))
 	rec := &record.Record{About: record.About{
-		Experiment: j.Name, Hash: j.hash, Factor: r.factor, Command: "make seeds", Environment: r.environment,
+		Experiment: j.Name, Hash: j.hash, Factor: j.factor, Command: "make seeds", Environment: r.environment,
 	}}
 	for _, test := range j.tests {
 		lt, err := r.test(ctx, j, test)
@@ -68,7 +68,7 @@ func (r *runner) experiment(ctx context.Context, j job) error {
 
 func (r *runner) install(ctx context.Context, j job) error {
 	args := []string{"--values", filepath.Join(deploy.TargetsChart, "values-"+j.Preset+".yaml"), "--wait-for-jobs"}
-	for _, set := range j.Set {
+	for _, set := range j.sets {
 		args = append(args, "--set", set)
 	}
 	if err := r.quiet.Install(ctx, release, deploy.TargetsChart, j.Namespace(), helmLimit, append(args, r.cluster.Targets...)...); err != nil {

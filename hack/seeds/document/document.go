@@ -14,30 +14,42 @@ import (
 // ErrNoResult says that an experiment of the seed has not run.
 var ErrNoResult = errors.New("there is no result")
 
-// Of are the files of a seed by their names: the document and its plots.
-func Of(seed string, all record.Results) (map[string][]byte, error) {
+// ErrBroken says that a result is wrong in itself.
+var ErrBroken = errors.New("results are wrong")
+
+// Of are the files of a seed by their names, the document and its plots, and the counts of
+// its published rows.
+func Of(seed string, all record.Results) (map[string][]byte, Counts, error) {
 	p, err := read(seed)
 	if err != nil {
-		return nil, err
+		return nil, Counts{}, err
 	}
 	for _, e := range experiment.Of(seed) {
 		if all[e.Name] == nil {
-			return nil, fmt.Errorf("%w of %s", ErrNoResult, e.Name)
+			return nil, Counts{}, fmt.Errorf("%w of %s", ErrNoResult, e.Name)
 		}
 		if err := all[e.Name].Complete(e.Tests); err != nil {
-			return nil, fmt.Errorf("%w: %s: %w", ErrNoResult, e.Name, err)
+			return nil, Counts{}, fmt.Errorf("%w: %s: %w", ErrNoResult, e.Name, err)
 		}
 	}
-	d := &document{seed: seed, all: all, published: p, files: map[string][]byte{}}
+	if c := expect.Check(all, seed); len(c.Broken) > 0 {
+		return nil, Counts{}, fmt.Errorf("%w: %s", ErrBroken, strings.Join(c.Broken, "; "))
+	}
+	d := &document{seed: seed, all: all, published: p, files: map[string][]byte{}, reasons: map[string]int{}}
 	d.head()
 	d.findings()
 	if err := d.plots(); err != nil {
-		return nil, err
+		return nil, Counts{}, err
 	}
-	d.tables()
+	if err := d.tables(); err != nil {
+		return nil, Counts{}, err
+	}
+	d.missing()
+	d.steps()
 	d.hidden()
+	counts := d.count()
 	d.files["seed-"+seed+".md"] = []byte(d.String())
-	return d.files, nil
+	return d.files, counts, nil
 }
 
 // document is one that is being written.
@@ -47,6 +59,11 @@ type document struct {
 	all       record.Results
 	published *published
 	files     map[string][]byte
+	// counts are those of the tables, in order.
+	counts []Counts
+	// reasons are numbered in the order in which they come, in which they are listed.
+	reasons map[string]int
+	listed  []string
 }
 
 func (d *document) line(format string, args ...any) { fmt.Fprintf(d, format+"\n", args...) }
@@ -65,12 +82,12 @@ func (d *document) head() {
 		return fmt.Sprintf("Kubernetes %s, %s", a.Environment.Kubernetes, a.Environment.Cluster)
 	}))
 	if d.seed == "004" {
-		d.line("- Size: as published; what counts grants is not scaled")
+		d.line("- Size: as published, since what counts grants is not scaled; each step ran %s times", d.repetitions())
 	} else {
 		d.line("- Size: %s", d.said(func(a *record.About) string { return a.Factor.String() }))
 	}
 	d.line("- Command: `%s ARGS=\"-only %s\"`, and `make seeds-report` for this document\n", d.said(func(a *record.About) string { return a.Command }), d.seed)
-	d.line("Absolute figures do not carry over: generator, operator, target, databases and three nodes share the machine. Where a step's generator is not healthy, the machine was the limit, not the target alone.")
+	d.line("Absolute figures do not carry over: generator, operator, target, databases and three nodes share the machine. Where the generator of a step is not healthy, the machine was the limit, and not the target alone.")
 }
 
 // said are the different things that records say, in the order of the experiments.
@@ -81,7 +98,21 @@ func (d *document) said(of func(*record.About) string) string {
 			list = append(list, text)
 		}
 	}
-	return strings.Join(list, "; ")
+	return escape(strings.Join(list, "; "))
+}
+
+// repetitions are how often the steps ran: "5", or "5 or 10" where load tests differ.
+func (d *document) repetitions() string {
+	var numbers []string
+	for _, e := range experiment.Of(d.seed) {
+		for i := range d.all[e.Name].LoadTests {
+			n := fmt.Sprint(max(1, d.all[e.Name].LoadTests[i].Spec.Repetitions))
+			if !slices.Contains(numbers, n) {
+				numbers = append(numbers, n)
+			}
+		}
+	}
+	return strings.Join(numbers, " or ")
 }
 
 func (d *document) own() []expect.Finding {
@@ -90,20 +121,30 @@ func (d *document) own() []expect.Finding {
 
 func (d *document) findings() {
 	d.line("\n## What was expected, and what was found\n")
+	d.line("These checks hold for every result; otherwise there is no document:\n")
+	c := expect.Check(d.all, d.seed)
+	d.line("- %s\n- %s\n- %s\n", c.Verified(), c.Accounted(), c.Ordered())
+	d.line("An expectation is judged from the repetitions in which the machine was not the limit, at least %d of them, by the test of Mann and Whitney at 5 %%. *Not decided* is what they leave open.\n", expect.LeastHealthy)
+	d.line("| outcome | expected | found | refuted if |\n| :--- | :--- | :--- | :--- |")
 	for _, f := range d.own() {
-		d.line("- **%s.** %s %s", capital(f.Mark()), escape(f.Expected), escape(f.Found))
-		if f.Explained != "" {
-			d.line("  %s", escape(f.Explained))
-		}
+		d.line("| **%s** | %s | %s | %s |", capital(f.Mark()), escape(f.Expected), escape(strings.TrimSpace(f.Found+" "+f.Explained)), escape(f.Fails))
 	}
 }
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
+// checks are what a statement of the seed may be shown by besides an expectation.
+var checks = map[string]func(*expect.Checked) string{
+	"verified": (*expect.Checked).Verified, "accounted": (*expect.Checked).Accounted, "ordered": (*expect.Checked).Ordered,
+}
+
 func (d *document) hidden() {
 	found := map[string]string{}
 	for _, f := range d.own() {
 		found[f.Name] = f.Found
+	}
+	for name, of := range checks {
+		found[name] = of(expect.Check(d.all, d.seed))
 	}
 	d.line("\n## What the published figures hide\n")
 	d.line("| published | what it hides | how it shows here |\n| --- | --- | --- |")

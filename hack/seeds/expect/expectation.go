@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 )
@@ -17,23 +18,26 @@ type Expectation struct {
 	About []string
 	// Expected is the sentence that is expected to be true.
 	Expected string
-	// judge says whether it is, and what was found. It is only called with complete
+	// Fails says which results would refute it.
+	Fails string
+	// judge says whether it is true, and what was found. It is only called with complete
 	// results of all experiments that it is about.
-	judge func(record.Results) (found string, holds bool)
+	judge func(*evidence) (found string, answer statistics.Answer)
 }
 
 // Finding is an expectation beside what was found.
 type Finding struct {
 	*Expectation
 	Found string
-	Holds bool
+	// Answer is Yes for as expected, No for a surprise, and Unsure for not decided.
+	Answer statistics.Answer
 	// Explained is why it does not hold, where that is known.
 	Explained string
 }
 
 // All are the expectations of a seed, or of every seed if none is named.
 func All(seed string) []Expectation {
-	all := slices.Concat(every(), seed000(), seed001(), seed002(), seed003(), seed004())
+	all := slices.Concat(seed000(), seed001(), seed002(), seed003(), seed004())
 	if seed == "" {
 		return all
 	}
@@ -50,11 +54,17 @@ func Judge(all record.Results) []Finding {
 		if slices.ContainsFunc(e.About, func(name string) bool { return all[name] == nil }) {
 			continue
 		}
-		f := Finding{Expectation: e, Found: incomplete(all, e.About)}
+		f := Finding{Expectation: e, Found: incomplete(all, e.About), Answer: statistics.No}
 		if f.Found == "" {
-			f.Found, f.Holds = e.judge(all)
+			rests := &evidence{Results: all}
+			f.Found, f.Answer = e.judge(rests)
+			if len(rests.limited) > 0 {
+				slices.Sort(rests.limited)
+				f.Answer = statistics.Unsure
+				f.Found += " Not decided, since the machine was the limit: " + strings.Join(slices.Compact(rests.limited), "; ") + "."
+			}
 		}
-		if !f.Holds {
+		if f.Answer == statistics.No {
 			f.Explained = explained[e.Name]
 		}
 		list = append(list, f)
@@ -68,7 +78,7 @@ func incomplete(all record.Results, about []string) string {
 			continue
 		}
 		if err := all[e.Name].Complete(e.Tests); err != nil {
-			return fmt.Sprintf("%s is not complete: %v", e.Name, err)
+			return fmt.Sprintf("%s is not complete: %v.", e.Name, err)
 		}
 	}
 	return ""
@@ -77,8 +87,10 @@ func incomplete(all record.Results, about []string) string {
 // Mark is what a finding is called.
 func (f *Finding) Mark() string {
 	switch {
-	case f.Holds:
+	case f.Answer == statistics.Yes:
 		return "as expected"
+	case f.Answer == statistics.Unsure:
+		return "not decided"
 	case f.Explained != "":
 		return "surprise, explained"
 	}
@@ -98,34 +110,43 @@ func Text(list []Finding) string {
 	return b.String()
 }
 
-// Total is the outcome of everything.
-type Total struct{ Experiments, Expected, Explained, Unexplained, Missing int }
+// Total is the outcome of everything. Experiments that a surprise is about are neither
+// Expected nor NotDecided; Explained and Unexplained count surprises.
+type Total struct{ Experiments, Expected, NotDecided, Explained, Unexplained, Missing int }
 
-// Sum counts the experiments that have results, and of them those that no surprise is
-// about.
+// Sum counts the experiments that have results by the worst finding that is about them.
 func Sum(all record.Results, list []Finding) Total {
 	s := Total{Experiments: len(all), Missing: len(experiment.All()) - len(all)}
-	surprising := map[string]bool{}
+	worst := map[string]statistics.Answer{}
+	for name := range all {
+		worst[name] = statistics.Yes
+	}
 	for i := range list {
 		f := &list[i]
 		switch {
-		case f.Holds:
-			continue
+		case f.Answer != statistics.No:
 		case f.Explained != "":
 			s.Explained++
 		default:
 			s.Unexplained++
 		}
 		for _, name := range f.About {
-			surprising[name] = true
+			worst[name] = both(worst[name], f.Answer)
 		}
 	}
-	s.Expected = s.Experiments - len(surprising)
+	for _, answer := range worst {
+		switch answer {
+		case statistics.Yes:
+			s.Expected++
+		case statistics.Unsure:
+			s.NotDecided++
+		}
+	}
 	return s
 }
 
 func (s Total) String() string {
-	text := fmt.Sprintf("%d experiments, %d as expected, %d unexplained", s.Experiments, s.Expected, s.Unexplained)
+	text := fmt.Sprintf("%d experiments, %d as expected, %d not decided, %d unexplained", s.Experiments, s.Expected, s.NotDecided, s.Unexplained)
 	if s.Explained > 0 {
 		text += fmt.Sprintf(", %d explained", s.Explained)
 	}

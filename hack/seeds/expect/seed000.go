@@ -3,96 +3,92 @@ package expect
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
-	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 func seed000() []Expectation {
+	const writes = "tiny-bitly-writes"
+	first, second := side{"V1 with the fewest users", "000-v1", writes, 1}, side{"with ten times as many", "000-v1", writes, 2}
+	thousand, most := side{"With the users that stand for 10,000", "000-v1", writes, 3}, side{"with those that stand for 100,000", "000-v1", writes, last}
 	return []Expectation{
-		{"000-small-rungs-keep", []string{"000-v1"}, "V1 fails no write at the two smallest rungs, as published.", func(all record.Results) (string, bool) {
-			rungs := rungsOf(all, "000-v1", "tiny-bitly-writes")
-			failed := rungs[0].Result.Failed + rungs[1].Result.Failed
-			return fmt.Sprintf("%d of %d writes failed.", failed, rungs[0].Result.Sent+rungs[1].Result.Sent), failed == 0
+		nothingLost("000", "000-v1", "000-v2", "000-v3", "000-v3-pool", "000-v4"),
+		{"000-small-rungs-keep", []string{"000-v1"}, "V1 fails no write at the two smallest rungs, as published.", "A write fails in any repetition of them.", func(e *evidence) (string, statistics.Answer) {
+			return e.says("failed", first, second), e.each("failed", 0, 0, first, second)
 		}},
-		{"000-unsent-is-shown", []string{"000-v1"}, "The largest rung of V1's writes is beyond the machine, and what could not be sent or answered is in the figures.", func(all record.Results) (string, bool) {
-			rungs := rungsOf(all, "000-v1", "tiny-bitly-writes")
-			r := rungs[len(rungs)-1].Result
-			return fmt.Sprintf("With %d users %d were due, %s of them never sent; %d succeeded: goodput %s.", rungs[len(rungs)-1].Load.Users, r.Due,
-				text.Percent(r.Unsent, r.Due), r.Expected, text.Rate(r.Goodput)), r.Expected < r.Due && r.Due == r.Sent+r.Unsent
+		{"000-unsent-is-shown", []string{"000-v1"}, "With the users that stand for the published 10,000, V1 does not answer all writes that are due: what is not sent counts, too.", "In any repetition less than 1 % of what is due lacks an expected answer.", func(e *evidence) (string, statistics.Answer) {
+			return fmt.Sprintf("%s Of what was due without an expected answer %s", e.says("unsentShare", side{"Unsent", thousand.experiment, writes, 3}), e.says("lostShare", side{"in all", thousand.experiment, writes, 3})),
+				e.each("lostShare", lostShare, 1, thousand)
 		}},
-		breaksBefore("000-v1-breaks-before-v3", "000-v1", "000-v3", "V1, with a connection to Postgres for each request, breaks before V3 behind PgBouncer: at fewer users, or at as many with less than half of its goodput."),
-		breaksBefore("000-v1-breaks-before-pool", "000-v1", "000-v3-pool", "So it does before V3 as the code had it, with a pool in the process."),
-		{"000-index-changes-nothing", []string{"000-v1", "000-v2"}, "V2's index changes nothing: V1 and V2 break at the same rung.", func(all record.Results) (string, bool) {
-			one, two := broke(all, "000-v1"), broke(all, "000-v2")
-			return fmt.Sprintf("V1 %s, V2 %s.", one, two), one.users == two.users
+		{"000-collapse-is-shown", []string{"000-v1"}, "With the users that stand for 100,000, V1 has less goodput than with those that stand for 10,000, whatever rate was published.", "The goodput of the larger rung is certainly not less.", func(e *evidence) (string, statistics.Answer) {
+			return e.says("goodput", thousand, most), e.more("goodput", most, thousand, one)
 		}},
-		{"000-cache-does-not-hurt", []string{"000-v3-pool", "000-v4"}, "Redis does not make reads worse: at the largest rung V4 has at least 90 % of the goodput of V3 with a pool.", func(all record.Results) (string, bool) {
-			pool, cache := last(all, "000-v3-pool", "tiny-bitly-reads"), last(all, "000-v4", "tiny-bitly-reads")
-			return fmt.Sprintf("V3 with a pool %s, V4 %s.", text.Rate(pool.Goodput), text.Rate(cache.Goodput)),
-				record.Number(cache.Goodput) >= 0.9*record.Number(pool.Goodput)
+		breaksBefore("000-v1-breaks-before-v3", side{"V3 behind PgBouncer", "000-v3", reads, 0}),
+		breaksBefore("000-v1-breaks-before-pool", side{"V3 with a pool in the process", "000-v3-pool", reads, 0}),
+		{"000-index-changes-nothing", []string{"000-v1", "000-v2"}, "V2's index changes nothing: at the rung at which V1 breaks both have the same goodput within 20 %.", "One of them certainly has more than 1.2 times the goodput of the other.", func(e *evidence) (string, statistics.Answer) {
+			rung := broke(e.Results, "000-v1")
+			v1, v2 := side{"V1", "000-v1", reads, rung}, side{"V2", "000-v2", reads, rung}
+			return e.says("goodput", v1, v2), e.alike("goodput", v1, v2, nearly)
+		}},
+		faster("000-cache-is-faster-at-100", "100", "Redis makes reads faster with the users that stand for 100, as published (60 %): by p95.", 1),
+		faster("000-cache-is-faster-at-1000", "1,000", "Redis makes reads faster with the users that stand for 1,000, as published (24 %): by p95.", 2),
+		faster("000-cache-is-faster-at-25000", "25,000", "Redis is no bottleneck with the users that stand for 25,000, where 7 % slower was published: it is faster there, too.", 4),
+		{"000-cache-does-not-hurt", []string{"000-v3-pool", "000-v4"}, "Redis costs no goodput: at the largest rung V4 has at least 1/1.2 of the goodput of V3 with a pool.", "It certainly has less.", func(e *evidence) (string, statistics.Answer) {
+			pool, cache := side{"V3 with a pool", "000-v3-pool", reads, last}, side{"V4", "000-v4", reads, last}
+			c, ok := e.change("goodput", cache, pool)
+			if !ok {
+				return e.says("goodput", pool, cache), statistics.Unsure
+			}
+			return e.says("goodput", pool, cache), c.AtMost(nearly)
+		}},
+		{"000-more-users-are-not-faster", []string{"000-v3"}, "V3 behind PgBouncer answers no faster with more users: by p95 of the two largest rungs.", "The p95 of the larger rung is certainly less.", func(e *evidence) (string, statistics.Answer) {
+			before, after := side{"With the users that stand for 10,000", "000-v3", reads, 3}, side{"with those that stand for 25,000", "000-v3", reads, 4}
+			c, ok := e.change("p95", before, after)
+			if !ok {
+				return e.says("p95", before, after), statistics.Unsure
+			}
+			return e.says("p95", before, after), c.AtLeast(one)
 		}},
 	}
 }
 
-func rungsOf(all record.Results, name, test string) []*v1beta1.StepStatus {
-	return record.Rungs(all[name].LoadTest(test))
-}
+const reads = "tiny-bitly-reads"
 
-func first(all record.Results, name, test string) *v1beta1.StepResult {
-	return rungsOf(all, name, test)[0].Result
-}
+// lostShare is the share of due requests without an expected response beyond which a rung
+// counts as broken: the default threshold of a LoadTest.
+const lostShare = 0.01
 
-func last(all record.Results, name, test string) *v1beta1.StepResult {
-	rungs := rungsOf(all, name, test)
-	return rungs[len(rungs)-1].Result
-}
-
-// lostShare is the share of due requests without an expected response from which on a
-// rung counts as broken.
-const lostShare = 0.05
-
-// breach is the first rung that is broken; users are 0 if none is.
-type breach struct {
-	users   int32
-	share   string
-	goodput float64
-}
-
-func (b breach) String() string {
-	if b.users == 0 {
-		return "keeps up at every rung"
-	}
-	return fmt.Sprintf("loses %s with %d users, at a goodput of %s", b.share, b.users, perSecond(b.goodput))
-}
-
-// before says that it breaks at fewer users than another. The rungs are far apart: of two
-// that break at the same, the one that answers less than half as much comes before.
-func (b breach) before(other breach) bool {
-	switch {
-	case b.users == 0:
-		return false
-	case other.users == b.users:
-		return b.goodput < other.goodput/2
-	}
-	return other.users == 0 || b.users < other.users
-}
-
-// broke is the smallest rung of the reads at which too many of what was due got no
-// expected response, whether it failed or could not be sent.
-func broke(all record.Results, name string) breach {
-	for _, step := range rungsOf(all, name, "tiny-bitly-reads") {
-		lost := step.Result.Due - step.Result.Expected
-		if float64(lost) > lostShare*float64(step.Result.Due) {
-			return breach{step.Load.Users, text.Percent(lost, step.Result.Due), record.Number(step.Result.Goodput)}
+// broke is the first rung of the reads at which more than lostShare of what was due got no
+// expected response in the median, or the last if there is none.
+func broke(all record.Results, name string) int {
+	rungs := record.Rungs(all[name].LoadTest(reads))
+	for i, rung := range rungs {
+		if s, ok := rung.Spread(record.Figures["lostShare"]); ok && s.Median > lostShare {
+			return i + 1
 		}
 	}
-	return breach{}
+	return len(rungs)
 }
 
-func breaksBefore(name, weak, strong, expected string) Expectation {
-	return Expectation{name, []string{weak, strong}, expected, func(all record.Results) (string, bool) {
-		a, b := broke(all, weak), broke(all, strong)
-		return fmt.Sprintf("%s %s; %s %s.", weak, a, strong, b), a.before(b)
+func breaksBefore(name string, strong side) Expectation {
+	return Expectation{name, []string{"000-v1", strong.experiment}, "V1, with a connection to Postgres for each request, breaks before " + strong.label + ": where V1 begins to lose more than 1 % of what is due, it has less goodput.",
+		"V1 loses no more than 1 % at any rung, or certainly has no less goodput where it does.", func(e *evidence) (string, statistics.Answer) {
+			rung := broke(e.Results, "000-v1")
+			weak := side{"V1", "000-v1", reads, rung}
+			strong.rung = rung
+			found := fmt.Sprintf("At rung %d: %s", rung, e.says("goodput", weak, strong))
+			if s, ok := e.rung(weak).Spread(record.Figures["lostShare"]); !ok || s.Median <= lostShare {
+				e.rest(weak)
+				return "V1 keeps up at every rung. " + found, statistics.No
+			}
+			return found, e.more("goodput", weak, strong, one)
+		}}
+}
+
+// faster expects V4 to answer faster than V3 with a pool at a rung.
+func faster(name, users, expected string, rung int) Expectation {
+	return Expectation{name, []string{"000-v3-pool", "000-v4"}, expected, "With the users that stand for " + users + " the p95 of V4 is certainly no less than that of V3 with a pool.", func(e *evidence) (string, statistics.Answer) {
+		pool, cache := side{"V3 with a pool", "000-v3-pool", reads, rung}, side{"V4", "000-v4", reads, rung}
+		return e.says("p95", pool, cache), e.more("p95", cache, pool, one)
 	}}
 }

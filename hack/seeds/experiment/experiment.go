@@ -42,12 +42,20 @@ func All() []Experiment {
 		{Name: "001-1-worker", Preset: "seed-001", Set: []string{"shortener.replicas=1"}, Tests: workers},
 		{Name: "001-4-workers", Preset: "seed-001", Tests: workers},
 		{Name: "001-clicks", Preset: "seed-001-clicks", Tests: workers},
+		// From a cache that has every link no request reaches a shard. With three shards
+		// and no cache it is also what the published run calls a cold cache.
+		{Name: "001-1-shard", Preset: "seed-001", Set: []string{"postgres.shards=1", "shortener.cache.enabled=false"}, Tests: workers},
+		{Name: "001-3-shards", Preset: "seed-001", Set: []string{"shortener.cache.enabled=false"}, Tests: workers},
+		{Name: "001-sustained", Preset: "seed-001", Tests: []string{"sharded-sustained"}},
 		{Name: "002-v01", Preset: "seed-002-v01", Tests: users},
 		{Name: "002-v02", Preset: "seed-002-v02", Tests: users},
 		{Name: "002-v03", Preset: "seed-002-v03", Tests: users},
 		// A range is read of events that an earlier test has stored.
 		{Name: "003-1gb", Preset: "seed-003-1gb", Tests: []string{"events-position", "events-append", "events-range",
-			"events-batch-10", "events-batch-100", "events-batch-500", "events-batch-1000"}},
+			"events-batch-10", "events-optimal", "events-batch-500", "events-batch-1000", "events-batch-100"}},
+		// What lasts for 5 minutes is left out: it is the optimal batch for longer.
+		{Name: "003-delay", Preset: "seed-003-1gb", Set: []string{"eventstore.delay=250ms"}, Tests: []string{"events-position", "events-append",
+			"events-range", "events-batch-10", "events-optimal", "events-batch-500", "events-batch-1000"}},
 		// Of 2 GB the sustained load alone was published.
 		{Name: "003-2gb", Preset: "seed-003-2gb", Tests: []string{"events-batch-100"}},
 		{Name: "004-hash", Preset: "seed-004-hash", Tests: limiter},

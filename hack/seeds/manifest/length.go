@@ -3,9 +3,8 @@ package manifest
 import (
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
 // What a run takes besides its steps, as measured on two cores: until its workers are
@@ -16,12 +15,13 @@ const (
 	drain = time.Second
 	reads = 7 * time.Second
 	// overload is how much longer the drain of a rung is that is too much for two cores,
-	// from about so many users on.
-	overload = 12 * time.Second
+	// from about so many users on. With scaled limits such a target fails soon.
+	overload = 8 * time.Second
 	many     = 1000
 )
 
-// Length is about how long a load test takes.
+// Length is about how long a load test takes: the steps that the operator plans, as often as
+// they run, and what is around them.
 func Length(lt *v1beta1.LoadTest) time.Duration {
 	total := start
 	if len(lt.Spec.StoredAudits()) > 0 {
@@ -30,26 +30,15 @@ func Length(lt *v1beta1.LoadTest) time.Duration {
 	if s := lt.Spec.Setup; s != nil && s.WarmUp != nil {
 		total += s.WarmUp.Duration.Duration
 	}
-	if l := lt.Spec.Ladder; l != nil {
-		rungs := time.Duration(len(l.Users) + len(l.Rates))
-		for _, users := range l.Users {
-			if users > many {
-				total += overload
-			}
+	for _, step := range plan.Steps(&lt.Spec) {
+		l := &step.Load
+		total += v1beta1.OrZero(l.WarmUp) + v1beta1.OrZero(l.Duration) + v1beta1.OrZero(l.Pause)
+		if !l.IsPause() {
+			total += drain
 		}
-		return total + rungs*(l.Duration.Duration+of(l.WarmUp)+drain) + (rungs-1)*of(l.Rest)
+		if l.Users > many {
+			total += overload
+		}
 	}
-	var once time.Duration
-	for i := range lt.Spec.Steps {
-		s := &lt.Spec.Steps[i]
-		once += of(s.Duration) + of(s.WarmUp) + of(s.Pause) + drain
-	}
-	return total + time.Duration(max(lt.Spec.Repetitions, 1))*once
-}
-
-func of(d *metav1.Duration) time.Duration {
-	if d == nil {
-		return 0
-	}
-	return d.Duration
+	return total
 }

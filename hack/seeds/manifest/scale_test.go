@@ -14,19 +14,21 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-var tenth = manifest.Factor{Load: 10, Time: 5, Shortest: metav1.Duration{Duration: 5 * time.Second}}
+var tenth = manifest.Factor{
+	Load: 10, Time: 5, Shortest: metav1.Duration{Duration: 5 * time.Second}, Rest: metav1.Duration{Duration: 2 * time.Second}, Repetitions: 1,
+}
 
 func TestLoadsTimesAndBoundsAreScaled(t *testing.T) {
 	tests := map[string]struct{ spec, want string }{
 		"a ladder, its bounds and its workers": {
-			`{suspend: true, ladder: {users: [1, 20, 25000], ratePerUser: 33, duration: 60s, warmUp: 5s, rest: 10s}, parallelism: 12,
+			`{suspend: true, ladder: {users: [1, 20, 25000], ratePerUser: 33, duration: 60s, warmUp: 5s, rest: 30s}, parallelism: 12,
 			thresholds: [{metric: throughput, min: 1095}, {metric: p99, upToUsers: 1000, max: 100ms}, {metric: failureRate, max: 50%}]}`,
-			`{ladder: {users: [1, 2, 2500], ratePerUser: 33, duration: 12s, warmUp: 1s, rest: 2s}, parallelism: 2,
+			`{ladder: {users: [1, 2, 2500], ratePerUser: 33, duration: 12s, warmUp: 2s, rest: 6s}, parallelism: 2,
 			thresholds: [{metric: throughput, min: "109.5"}, {metric: p99, upToUsers: 100, max: 100ms}, {metric: failureRate, max: 50%}]}`,
 		},
 		"steps": {
 			`{steps: [{name: many, users: 50, duration: 5m}, {name: rest, pause: 5s}, {name: fall, rate: 15, rampTo: "0.5", duration: 10s}, {name: few, users: 3, duration: 2s}], thresholds: [{metric: itemsPerSecond, min: 11000}]}`,
-			`{steps: [{name: many, users: 5, duration: 1m}, {name: rest, pause: 1s}, {name: fall, rate: "1.5", rampTo: "0.05", duration: 5s}, {name: few, users: 1, duration: 2s}], thresholds: [{metric: itemsPerSecond, min: "1100"}]}`,
+			`{steps: [{name: many, users: 5, duration: 1m}, {name: rest, pause: 2s}, {name: fall, rate: "1.5", rampTo: "0.05", duration: 5s}, {name: few, users: 1, duration: 2s}], thresholds: [{metric: itemsPerSecond, min: "1100"}]}`,
 		},
 		"rates of a ladder":       {`{ladder: {rates: [5, 1000], duration: 30s}}`, `{ladder: {rates: ["0.5", "100"], duration: 6s}}`},
 		"the requests of a burst": {`{steps: [{name: burst, users: 30, requestsPerUser: 4}]}`, `{steps: [{name: burst, users: 3, requestsPerUser: 4}]}`},
@@ -40,8 +42,24 @@ func TestLoadsTimesAndBoundsAreScaled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := manifest.Scale(&parse(t, test.spec).LoadTests[0], tenth)
 			want := parse(t, test.want).LoadTests[0]
+			want.Spec.Repetitions = max(1, want.Spec.Repetitions)
 			same.As(t, "scaled", text(t, want.Spec), text(t, got.Spec))
 		})
+	}
+}
+
+// Every repetition begins after a pause. What a sample repeats more often stays so.
+func TestStepsAreRepeated(t *testing.T) {
+	thrice := tenth
+	thrice.Repetitions = 3
+	const limited = "audits: [{name: a, rateLimit: {capacity: 50, refillPerSecond: 10, clientHeader: C}}]"
+	for spec, want := range map[string]string{
+		`{steps: [{name: a, users: 10, duration: 5s}]}`:                                                                  `{steps: [{name: settle, pause: 2s}, {name: a, users: 1, duration: 5s}], repetitions: 3}`,
+		`{repetitions: 10, steps: [{name: fill, pause: 6s}, {name: a, users: 10, requestsPerUser: 4}], ` + limited + `}`: `{repetitions: 10, steps: [{name: fill, pause: 6s}, {name: a, users: 10, requestsPerUser: 4}], ` + limited + `}`,
+		`{steps: [{name: fill, pause: 6s}, {name: a, users: 10, requestsPerUser: 4}], ` + limited + `}`:                  `{repetitions: 3, steps: [{name: fill, pause: 6s}, {name: a, users: 10, requestsPerUser: 4}], ` + limited + `}`,
+	} {
+		got := manifest.Scale(&parse(t, spec).LoadTests[0], thrice)
+		same.As(t, spec, text(t, parse(t, want).LoadTests[0].Spec), text(t, got.Spec))
 	}
 }
 
@@ -60,7 +78,8 @@ func TestLengthIsThatOfAllSteps(t *testing.T) {
 	none := length(`{}`)
 	for spec, want := range map[string]time.Duration{
 		`{ladder: {users: [10, 100], duration: 6s, warmUp: 1s, rest: 2s}}`:                                                             2*8*time.Second + 2*time.Second,
-		`{steps: [{name: pause 6s, pause: 6s}, {name: 5 users, users: 5, duration: 5s}], setup: {warmUp: {request: a, duration: 2s}}}`: 15 * time.Second,
+		`{ladder: {users: [10, 100], duration: 6s, rest: 2s}, repetitions: 5}`:                                                         10*7*time.Second + 9*2*time.Second,
+		`{steps: [{name: pause 6s, pause: 6s}, {name: 5 users, users: 5, duration: 5s}], setup: {warmUp: {request: a, duration: 2s}}}`: 14 * time.Second,
 		`{steps: [{name: 5 users, users: 5, duration: 5s}], repetitions: 5}`:                                                           30 * time.Second,
 	} {
 		same.As(t, spec+" takes", want, length(spec)-none)

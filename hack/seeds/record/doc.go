@@ -5,5 +5,6 @@
 //	record.go       a result, as documents of YAML
 //	store.go        the folder of results
 //	environment.go  on what it was measured
-//	figures.go      what documents and judgements read of it
+//	rung.go         a step with its repetitions, and those in which the machine was the limit
+//	figures.go      the figures of a step, and their spread over the repetitions
 package record

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
@@ -111,6 +112,51 @@ func (r *Record) Ended() error {
 		}
 	}
 	return nil
+}
+
+// LoadTest is the one of a name, nil if it did not run.
+func (r *Record) LoadTest(name string) *v1beta1.LoadTest {
+	if r == nil {
+		return nil
+	}
+	for i := range r.LoadTests {
+		if r.LoadTests[i].Name == name {
+			return &r.LoadTests[i]
+		}
+	}
+	return nil
+}
+
+// Complete says whether each of the tests ran, and has measured each step in each of its
+// repetitions.
+func (r *Record) Complete(tests []string) error {
+	for _, name := range tests {
+		lt := r.LoadTest(name)
+		if lt == nil {
+			return fmt.Errorf("%s did not run", name)
+		}
+		rungs := Rungs(lt)
+		if len(rungs) == 0 {
+			return fmt.Errorf("%s has no steps", name)
+		}
+		planned := max(1, int(lt.Spec.Repetitions))
+		for _, rung := range rungs {
+			if n := len(rung.Repetitions); n != planned {
+				return fmt.Errorf("%s has %d of %d repetitions of step %s", name, n, planned, rung.Name)
+			}
+			for _, step := range rung.Repetitions {
+				if step.Result == nil {
+					return fmt.Errorf("%s has no result of step %s", name, step.Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Verified says whether the target was the one that was meant.
+func Verified(lt *v1beta1.LoadTest) bool {
+	return meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionTargetVerified)
 }
 
 // Now is the time of a record: whole seconds, in UTC.

@@ -92,8 +92,76 @@ func TestRecordsNeedEveryTestAndItsSteps(t *testing.T) {
 	if err := r.Complete([]string{"events-none"}); err == nil || err.Error() != "events-none did not run" {
 		t.Errorf("Complete() of one that did not run = %v", err)
 	}
-	r.LoadTest("events-append").Status.Steps = nil
+	lt := r.LoadTest("events-append")
+	steps := lt.Status.Steps
+	lt.Status.Steps = steps[:len(steps)-1]
+	if err := r.Complete([]string{"events-append"}); err == nil || err.Error() != "events-append has 4 of 5 repetitions of step 2 users" {
+		t.Errorf("Complete() of one that was cut short = %v", err)
+	}
+	lt.Status.Steps = nil
 	if err := r.Complete([]string{"events-append"}); err == nil || err.Error() != "events-append has no steps" {
 		t.Errorf("Complete() without steps = %v", err)
+	}
+}
+
+// A rung is the step with its repetitions, and pauses are none.
+func TestRungsHoldTheirRepetitions(t *testing.T) {
+	lt := recordtest.All()["003-1gb"].LoadTest("events-append")
+	rungs := record.Rungs(lt)
+	if len(rungs) != 2 || len(rungs[0].Repetitions) != 5 || rungs[1].Name != "2 users" || rungs[1].Load.Users != 2 {
+		t.Fatalf("the rungs are %+v", rungs)
+	}
+	rungs[0].Repetitions[3].Result.Generator = &v1beta1.GeneratorStatus{Reason: v1beta1.ReasonNodeBusy}
+	rungs[0].Repetitions[4].Result.Generator = nil
+	if got := len(rungs[0].Healthy().Repetitions); got != 3 {
+		t.Errorf("%d repetitions were healthy, want 3", got)
+	}
+	for i, want := range []string{"", "", "", "NodeBusy", "NotReported"} {
+		if got := record.LimitedBy(rungs[0].Repetitions[i]); got != want {
+			t.Errorf("repetition %d was limited by %q, want %q", i+1, got, want)
+		}
+	}
+}
+
+// A figure is the median with the least and the greatest, and is not known where one of
+// the repetitions does not have it.
+func TestFiguresOfRungsAreMedians(t *testing.T) {
+	rung := record.Rungs(recordtest.All()["000-v1"].LoadTest("tiny-bitly-reads"))[1]
+	p95 := record.Figures["p95"]
+	if got, want := rung.Text(p95), "20ms (19ms–21ms)"; got != want {
+		t.Errorf("p95 is %s, want %s", got, want)
+	}
+	if got, want := rung.Text(record.Figures["failedShare"]), "0%"; got != want {
+		t.Errorf("the failed share is %s, want %s", got, want)
+	}
+	rung.Repetitions[2].Result.ResponseTime.P95 = nil
+	if got := rung.Text(p95); got != record.Unknown {
+		t.Errorf("p95 of too few samples is %s", got)
+	}
+}
+
+// The whole of a load test has the counts of all steps of each repetition.
+func TestWholeAddsUpTheSteps(t *testing.T) {
+	lt := recordtest.All()["004-hash"].LoadTest("burst-then-steady")
+	whole := record.Whole(lt)
+	for name, want := range map[string]string{"sent": "135", "granted": "135", "overLimit": "70", "p50": "5ms (4.9ms–5.2ms)"} {
+		if got := whole.Text(record.Figures[name]); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+	if got := record.Whole(lt).Limits(); got != "healthy" {
+		t.Errorf("the generator of the whole is %s", got)
+	}
+	record.Rungs(lt)[0].Repetitions[2].Result.Generator = nil
+	record.Rungs(lt)[1].Repetitions[3].Result.Generator = &v1beta1.GeneratorStatus{Reason: v1beta1.ReasonNodeBusy}
+	if got := record.Whole(lt).Limits(); got != "NodeBusy in 1 of 5, NotReported in 1 of 5" {
+		t.Errorf("the generator of the whole is %s", got)
+	}
+	record.Rungs(lt)[1].Repetitions[0].Result.Histogram = ""
+	if got := record.Whole(lt).Text(record.Figures["p50"]); got != record.Unknown {
+		t.Errorf("p50 without a histogram of a step is %s", got)
+	}
+	if n := len(record.Whole(&v1beta1.LoadTest{}).Repetitions); n != 0 {
+		t.Errorf("a load test without steps has %d repetitions", n)
 	}
 }

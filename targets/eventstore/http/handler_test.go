@@ -40,7 +40,7 @@ func TestPagesTellStateAndConfiguration(t *testing.T) {
 		"version": {
 			path: "/version", status: 200,
 			body: `{"version":"v1.2.3","instanceId":"pod-abc123","synchronous":"full","groupCommit":true,"readers":4,"memoryLimit":"1Gi","tenants":0,` +
-				`"authentication":false,"idempotencyWindow":0,"gzip":false,"rateLimit":false}`,
+				`"authentication":false,"idempotencyWindow":0,"gzip":false,"delay":"0s","rateLimit":false}`,
 		},
 		"metrics": {path: "/metrics", status: 200, body: "metrics"},
 		"elsewhere": {

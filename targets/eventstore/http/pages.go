@@ -21,12 +21,14 @@ type About struct {
 	GroupCommit bool   `json:"groupCommit"`
 	Readers     int    `json:"readers"`
 	// MemoryLimit is that of the container, as it was installed.
-	MemoryLimit        string  `json:"memoryLimit,omitempty"`
-	Tenants            int     `json:"tenants"`
-	OpenLogs           int     `json:"openLogs,omitempty"`
-	Authentication     bool    `json:"authentication"`
-	IdempotencyWindow  int64   `json:"idempotencyWindow"`
-	Gzip               bool    `json:"gzip"`
+	MemoryLimit       string `json:"memoryLimit,omitempty"`
+	Tenants           int    `json:"tenants"`
+	OpenLogs          int    `json:"openLogs,omitempty"`
+	Authentication    bool   `json:"authentication"`
+	IdempotencyWindow int64  `json:"idempotencyWindow"`
+	Gzip              bool   `json:"gzip"`
+	// Delay is how long each request waits before it is handled: "0s" if it does not.
+	Delay              string  `json:"delay"`
 	RateLimit          bool    `json:"rateLimit"`
 	RateLimitPerSecond float64 `json:"rateLimitPerSecond,omitempty"`
 	RateLimitBurst     int     `json:"rateLimitBurst,omitempty"`

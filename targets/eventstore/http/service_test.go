@@ -116,7 +116,7 @@ func newService(t *testing.T, n int, change func(*Config)) *service {
 			Bodies: &eventstore.Budget{},
 		},
 		Open:    func() []eventstore.Store { return []eventstore.Store{s.store} },
-		About:   About{Version: "v1.2.3", InstanceID: "pod-abc123", Synchronous: "full", GroupCommit: true, Readers: 4, MemoryLimit: "1Gi"},
+		About:   About{Version: "v1.2.3", InstanceID: "pod-abc123", Synchronous: "full", GroupCommit: true, Readers: 4, MemoryLimit: "1Gi", Delay: "0s"},
 		Observe: func(o eventstore.Observation) { s.observed = append(s.observed, o) },
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "metrics") }),
 		Now:     func() time.Time { return testTime },

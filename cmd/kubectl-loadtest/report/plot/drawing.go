@@ -56,6 +56,8 @@ type Placed struct {
 	Class       string
 	Shape       Shape
 	X, Y, Title string
+	// Bar is a path from the mark; "": it has none.
+	Bar string
 }
 
 // number has a tenth of a unit, which is less than a screen shows.

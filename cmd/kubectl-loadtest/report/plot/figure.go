@@ -55,6 +55,9 @@ type Mark struct {
 	Point
 	Shape Shape
 	Title string
+	// Least and Greatest are the ends of a bar through the mark, along the Y axis; both 0:
+	// it has none.
+	Least, Greatest float64
 }
 
 // Shape is how a mark looks.
@@ -131,11 +134,22 @@ func (f *Figure) Draw() *Drawing {
 	for _, l := range f.Lines {
 		d.Curves = append(d.Curves, Curve{Class: l.Class, Path: f.path(l.Points), Name: cmp.Or(l.Label, l.Name), Title: f.says(l)})
 		for _, m := range l.Marks {
-			d.Marks = append(d.Marks, Placed{Class: l.Class, Shape: m.Shape, X: number(f.x(m.X)), Y: number(f.y(m.Y)), Title: m.Title})
+			d.Marks = append(d.Marks, Placed{Class: l.Class, Shape: m.Shape, X: number(f.x(m.X)), Y: number(f.y(m.Y)), Title: m.Title, Bar: f.bar(m)})
 		}
 	}
 	d.Labels = f.labels()
 	return d
+}
+
+// bar is the path of a mark's bar, from the mark: a line with a cap at each end.
+func (f *Figure) bar(m Mark) string {
+	if m.Least == 0 && m.Greatest == 0 {
+		return ""
+	}
+	const half = 4
+	up, down := number(f.y(m.Greatest)-f.y(m.Y)), number(f.y(m.Least)-f.y(m.Y))
+	ends := "M" + number(-half) + " "
+	return ends + up + "H" + number(half) + ends + down + "H" + number(half) + "M0 " + up + "V" + down
 }
 
 // says is what is read of a line that is pointed at, without a script: its name, and its least

@@ -157,3 +157,17 @@ func TestBandIsDrawnWhereItCanBeSeen(t *testing.T) {
 		}
 	}
 }
+
+// A mark has a bar from its least to its greatest value, and none if it has neither.
+func TestMarksHaveBars(t *testing.T) {
+	f := Figure{Width: 342, Height: 178, X: Axis{Scale: Linear(0, 1)}, Y: Axis{Scale: Linear(0, 10)}, Lines: []Line{{
+		Marks: []Mark{{Point: Point{X: 0, Y: 5}, Least: 4, Greatest: 8}, {Point: Point{X: 1, Y: 5}}},
+	}}}
+	d := f.Draw()
+	if got, want := d.Marks[0].Bar, "M-4.0 -30.0H4.0M-4.0 10.0H4.0M0 -30.0V10.0"; got != want {
+		t.Errorf("the bar is %s, want %s", got, want)
+	}
+	if d.Marks[1].Bar != "" {
+		t.Errorf("a mark without ends has the bar %s", d.Marks[1].Bar)
+	}
+}

@@ -61,6 +61,7 @@ type config struct {
 	limitBurst     int
 	gzip           bool
 	trustedProxies []netip.Prefix
+	delay          time.Duration
 	shutdownDelay  time.Duration
 }
 
@@ -88,6 +89,7 @@ func parseConfig(args []string, getenv func(string) string, out io.Writer) (conf
 	set.Bool(&c.gzip, "enable-gzip", "ENABLE_GZIP", "on", "`on|off`: compress events for clients that accept it")
 	settings.Value(set, &c.trustedProxies, "trusted-proxies", "TRUSTED_PROXIES", "", "comma-separated `networks` whose X-Forwarded-For names the client; none: the peer is the client",
 		settings.Networks)
+	set.Duration(&c.delay, "delay", "DELAY", "0s", "`time` that each request over HTTP waits before it is handled, as over a long way to the client; at most 10s, and in no metric")
 	set.Duration(&c.shutdownDelay, "shutdown-delay", "SHUTDOWN_DELAY", "0s", "`time` to serve on after SIGTERM, until no new clients are sent here")
 	if err := set.Parse(args, out); err != nil {
 		return config{}, err
@@ -112,6 +114,9 @@ func (c config) validate() error {
 	}
 	if c.apiKey != "" && c.tenantsFile != "" {
 		errs = append(errs, errors.New("API_KEY and --tenants-file (TENANTS_FILE) are both given: use API_KEY for one log, or the file for several"))
+	}
+	if c.delay < 0 || c.delay > mostDelay {
+		errs = append(errs, fmt.Errorf("--delay (DELAY) is %v: use 0s to %v", c.delay, mostDelay))
 	}
 	if c.shutdownDelay < 0 {
 		errs = append(errs, fmt.Errorf("--shutdown-delay (SHUTDOWN_DELAY) is %v: use 0s or more", c.shutdownDelay))

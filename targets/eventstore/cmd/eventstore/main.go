@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, now fun
 		"tenants", about.Tenants, "authentication", about.Authentication, "rateLimit", about.RateLimit,
 		"trustedProxies", fmt.Sprint(c.trustedProxies))
 	return serve.Serve(ctx, ln, serve.Options{
-		Handler: service.handler, Drain: func() { service.handler.Drain(); service.grpc.Drain() },
+		Handler: delayed(service.handler, c.delay), Drain: func() { service.handler.Drain(); service.grpc.Drain() },
 		Delay: c.shutdownDelay, WriteTimeout: writeTimeout, Beside: beside, Logger: logger,
 	})
 }

@@ -85,7 +85,7 @@ func TestCheckPassesWhatRunsAlone(t *testing.T) {
 
 func TestVersionReportsConfiguration(t *testing.T) {
 	s := start(t, map[string]string{"API_KEY": "k"}, "--data-dir="+t.TempDir(), "--synchronous=normal", "--rate-limit=on",
-		"--rate-limit-burst=3", "--idempotency-window=50", "--enable-gzip=off", "--readers=2")
+		"--rate-limit-burst=3", "--idempotency-window=50", "--enable-gzip=off", "--delay=50ms", "--readers=2")
 	_, body := servetest.Ask(t, "GET", s.URL+"/version", "")
 	var got map[string]any
 	must.Succeed(t, json.Unmarshal([]byte(body), &got))
@@ -95,7 +95,7 @@ func TestVersionReportsConfiguration(t *testing.T) {
 	delete(got, "instanceId")
 	want := map[string]any{
 		"version": "dev", "synchronous": "normal", "groupCommit": true, "readers": 2.0, "tenants": 0.0, "authentication": true,
-		"idempotencyWindow": 50.0, "gzip": false, "rateLimit": true, "rateLimitPerSecond": 100.0, "rateLimitBurst": 3.0,
+		"idempotencyWindow": 50.0, "gzip": false, "delay": "50ms", "rateLimit": true, "rateLimitPerSecond": 100.0, "rateLimitBurst": 3.0,
 	}
 	same.As(t, "/version", want, got)
 	// The limit is the client's, over all its connections.

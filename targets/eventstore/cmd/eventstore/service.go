@@ -109,7 +109,7 @@ func about(c config, access eventstore.Access) http.About {
 		Version: version, InstanceID: serve.InstanceID(),
 		Synchronous: string(c.sqlite.Synchronous), GroupCommit: c.sqlite.GroupCommit, Readers: c.sqlite.Readers, MemoryLimit: c.memoryLimit,
 		Authentication: access.Tenants.Len() > 0, IdempotencyWindow: c.sqlite.KeyWindow,
-		Gzip: c.gzip, RateLimit: c.limited,
+		Gzip: c.gzip, Delay: c.delay.String(), RateLimit: c.limited,
 	}
 	if access.Multi {
 		a.Tenants, a.OpenLogs = access.Tenants.Len(), mostOpen(c, access)
