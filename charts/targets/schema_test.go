@@ -39,6 +39,8 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		"a step of no time":       {"tokens.step=0ms", "at '/tokens/step': '0ms' does not match pattern"},
 		"a step of minutes":       {"tokens.perSequence=2m", "at '/tokens/perSequence': '2m' does not match pattern"},
 		"no open tenant":          {"eventstore.openLogs=0", "at '/eventstore/openLogs': minimum: got 0, want 1"},
+		"a wait without a unit":   {"eventstore.delay=250", "at '/eventstore/delay': got number, want string"},
+		"a wait of minutes":       {"eventstore.delay=60000ms", "at '/eventstore/delay': '60000ms' does not match pattern"},
 		"root":                    {"postgres.uid=0", "at '/postgres/uid': minimum: got 0, want 1"},
 		"an unknown broker":       {"kafka.flavor=rabbit", "at '/kafka/flavor': value must be one of 'redpanda', 'kafka'"},
 		"a fraction of a scrape":  {"serviceMonitor.interval=0.5s", "at '/serviceMonitor/interval': '0.5s' does not match pattern"},
