@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -84,7 +85,14 @@ func (d *document) head() {
 	if d.seed == "004" {
 		d.line("- Size: as published, since what counts grants is not scaled; each step ran %s times", d.repetitions())
 	} else {
-		d.line("- Size: %s", d.said(func(a *record.About) string { return a.Factor.String() }))
+		d.line("- Size: %s", d.said(func(a *record.About) string {
+			size := a.Factor
+			size.Limits = ""
+			return size.String()
+		}))
+		d.line("- Limits, by the same factor as users: %s", d.said(func(a *record.About) string {
+			return a.Experiment + ": " + cmp.Or(a.Factor.Limits, "none")
+		}))
 	}
 	d.line("- Command: `%s ARGS=\"-only %s\"`, and `make seeds-report` for this document\n", d.said(func(a *record.About) string { return a.Command }), d.seed)
 	d.line("Absolute figures do not carry over: generator, operator, target, databases and three nodes share the machine. Where the generator of a step is not healthy, the machine was the limit, and not the target alone.")

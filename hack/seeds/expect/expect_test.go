@@ -60,7 +60,7 @@ var surprises = map[string]func(record.Results){
 	"001-cache-is-faster":           each("001-3-shards", "sharded-reads", 1, func(r *v1beta1.StepResult) { r.ResponseTime.P50 = ms(0.01) }),
 	"001-sustained-lasts":           one("001-sustained", "sharded-sustained", 1, func(r *v1beta1.StepResult) { r.Expected = r.Due * 98 / 100 }),
 	"002-nothing-hangs":             one("002-v02", "flask-users", 4, func(r *v1beta1.StepResult) { r.Outcomes.Unfinished = 20 }),
-	"002-no-ceiling":                goodput("002-v01", "flask-users", 4, "400"),
+	"002-no-ceiling":                goodput("002-v01", "flask-users", 4, "79"),
 	"002-collisions-do-not-fail":    one("002-v01", "flask-users", 3, func(r *v1beta1.StepResult) { r.Failed = 2 }),
 	"002-workers-are-faster": each("002-v02", "flask-users", 4, func(r *v1beta1.StepResult) {
 		r.ResponseTime.P50 = ms(20)
