@@ -1,0 +1,74 @@
+package incluster
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// maxAnswer bounds what is read of an answer of the API server: records of a test take 2 MB.
+const maxAnswer = 64 << 20
+
+// proxy reads from the API server by one kubectl proxy: a process of kubectl for each read would take
+// the processor from what is measured.
+type proxy struct{ url string }
+
+// startProxy starts it. It ends with ctx.
+func startProxy(ctx context.Context) (*proxy, error) {
+	c := exec.CommandContext(ctx, "kubectl", "proxy", "--port=0")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, fmt.Errorf("kubectl proxy: %w", err)
+	}
+	line, _ := bufio.NewReader(out).ReadString('\n') // nothing is read of one that ends
+	go func() { _ = c.Wait() }() // it is killed with ctx
+	_, address, found := strings.Cut(strings.TrimSpace(line), "Starting to serve on ")
+	if !found {
+		return nil, fmt.Errorf("kubectl proxy does not serve; it said %q", line)
+	}
+	return &proxy{url: "http://" + address}, nil
+}
+
+var client = http.Client{Timeout: 30 * time.Second}
+
+// text is what is at a path of the API server.
+func (p *proxy) text(ctx context.Context, path string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("read %s: %s: %s", path, response.Status, body[:min(len(body), 300)])
+	}
+	return body, nil
+}
+
+// get decodes what is at a path.
+func (p *proxy) get(ctx context.Context, path string, into any) error {
+	body, err := p.text(ctx, path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
+}

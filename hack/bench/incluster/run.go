@@ -1,0 +1,325 @@
+package incluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+const (
+	// lookEvery is how often a run is looked at.
+	lookEvery = 500 * time.Millisecond
+	// startLimit and endLimit bound the start of a tool, and its end after the load.
+	startLimit, endLimit = 60 * time.Second, 60 * time.Second
+	// podPath is where the pods of the tests are.
+	podPath = "/api/v1/namespaces/" + Namespace + "/pods"
+)
+
+// Result is one test by one tool.
+type Result struct {
+	Tool string
+	Test Test
+	// Sent is how many requests came to the target, and Served how many of them it answered as it should.
+	Sent, Served int64
+	Said         Said
+	// True is the 99th percentile that the schedule has at the target, and Held that of the times for
+	// which it really held responses; 0: not known.
+	True, Held time.Duration
+	// Workers is the processor time of the pods that sent requests, and Control that of all other
+	// pods of the tool during the test, its operator's among them.
+	Workers, Control time.Duration
+	// Error is why something is missing; empty: nothing is.
+	Error string
+}
+
+// run is a test that is carried out.
+type run struct {
+	*session
+	tool tool
+	test Test
+	// others are the pods that were there before.
+	others map[string]bool
+	// present are the tool's pods by the latest look, by name; seen are all that ever were, by UID.
+	present []corev1.Pod
+	seen    map[string]corev1.Pod
+	killed  string // the pod, once it is
+}
+
+// carryOut carries out a test. An error is of the cluster; what a tool does not say is in the result.
+func (s *session) carryOut(ctx context.Context, with tool, test Test) (result Result, err error) {
+	r := &run{session: s, tool: with, test: test, seen: map[string]corev1.Pod{}}
+	result = Result{Tool: with.name, Test: test}
+	if err := r.renewTruth(ctx); err != nil {
+		return result, err
+	}
+	before, err := r.counts(ctx)
+	if err != nil {
+		return result, err
+	}
+	if r.others, err = r.pods(ctx, podPath); err != nil {
+		return result, err
+	}
+	control := r.controlTime(ctx)
+	file, err := s.render(with.name, test)
+	if err != nil {
+		return result, err
+	}
+	defer func() { err = errors.Join(err, r.remove(context.WithoutCancel(ctx), file)) }()
+	if err := s.Quiet(ctx, "kubectl", "apply", "--namespace", Namespace, "--filename", file); err != nil {
+		return result, err
+	}
+	problem := r.follow(ctx)
+	if ctx.Err() != nil {
+		return result, context.Cause(ctx)
+	}
+	said, err := with.said(ctx, r)
+	result.Said = said
+	if r.killed != "" {
+		result.Said.Words = append([]string{"killed: " + r.killed}, result.Said.Words...)
+	}
+	if problem = errors.Join(problem, err); problem != nil {
+		result.Error = strings.ReplaceAll(problem.Error(), "\n", "; ")
+	}
+	result.Workers, result.Control = r.times()
+	result.Control += r.controlTime(ctx) - control
+	return result, r.count(ctx, before, &result)
+}
+
+// renewTruth starts the target of known truth anew: its script begins with the first request.
+func (r *run) renewTruth(ctx context.Context) error {
+	if r.test.Target != truth {
+		return nil
+	}
+	file, err := r.render(truth, r.test)
+	if err != nil {
+		return err
+	}
+	if err := r.Quiet(ctx, "kubectl", "delete", "pod", truth, "--namespace", Namespace, "--ignore-not-found"); err != nil {
+		return err
+	}
+	if err := r.Quiet(ctx, "kubectl", "apply", "--namespace", Namespace, "--filename", file); err != nil {
+		return err
+	}
+	return r.Quiet(ctx, "kubectl", "wait", "--for=condition=Ready", "pod/"+truth, "--namespace", Namespace, "--timeout=60s")
+}
+
+// render writes a manifest to a file.
+func (s *session) render(name string, t Test) (file string, err error) {
+	text, err := manifest(name, t)
+	if err != nil {
+		return "", err
+	}
+	file = filepath.Join(s.work, name+".yaml")
+	return file, os.WriteFile(file, []byte(text), 0o600)
+}
+
+// follow looks at a run until it and its workers have ended, and kills a worker when it is time.
+func (r *run) follow(ctx context.Context) error {
+	limit := startLimit + time.Duration(r.test.Seconds)*time.Second + endLimit
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it had not ended after %v", limit))
+	defer cancel()
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+		if err := r.look(ctx); err != nil {
+			return err
+		}
+		if err := r.kill(ctx); err != nil {
+			return err
+		}
+		ended, err := r.tool.ended(ctx, r)
+		if err != nil {
+			return err
+		}
+		if ended && !slices.ContainsFunc(r.present, func(p corev1.Pod) bool { return r.isWorker(&p) && !over(&p) }) {
+			return nil
+		}
+	}
+}
+
+// look reads the pods of the tool.
+func (r *run) look(ctx context.Context) error {
+	var list corev1.PodList
+	if err := r.api.get(ctx, podPath, &list); err != nil {
+		return err
+	}
+	r.present = slices.DeleteFunc(list.Items, func(p corev1.Pod) bool { return r.others[string(p.UID)] })
+	slices.SortFunc(r.present, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	for _, p := range r.present {
+		r.seen[string(p.UID)] = p
+	}
+	return nil
+}
+
+// kill kills the first of the workers that run, once it is time.
+func (r *run) kill(ctx context.Context) error {
+	if r.test.KillAt == 0 || r.killed != "" {
+		return nil
+	}
+	c, err := r.truthCounters(ctx)
+	// The target's clock is that of this host, on which it is.
+	if err != nil || c.First == 0 || time.Duration(groundtruth.Now()-c.First) < r.test.KillAt {
+		return err
+	}
+	i := slices.IndexFunc(r.present, func(p corev1.Pod) bool { return r.isWorker(&p) && p.Status.Phase == corev1.PodRunning })
+	if i < 0 {
+		return errors.New("no worker runs that could be killed")
+	}
+	r.killed = r.present[i].Name
+	return r.Quiet(ctx, "kubectl", "delete", "pod", r.killed, "--namespace", Namespace, "--grace-period=0", "--force")
+}
+
+// isWorker says whether a pod sends requests.
+func (r *run) isWorker(p *corev1.Pod) bool { return p.Labels[r.tool.worker[0]] == r.tool.worker[1] }
+
+// over says whether a pod has ended.
+func over(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+// pods are the UIDs of those at a path.
+func (r *run) pods(ctx context.Context, path string) (map[string]bool, error) {
+	var list corev1.PodList
+	err := r.api.get(ctx, path, &list)
+	uids := map[string]bool{}
+	for _, p := range list.Items {
+		uids[string(p.UID)] = true
+	}
+	return uids, err
+}
+
+// times are the processor times of the tool's pods in the namespace of the tests.
+func (r *run) times() (workers, control time.Duration) {
+	for uid, p := range r.seen {
+		used, _ := r.cpu.of(uid)
+		if r.isWorker(&p) {
+			workers += used
+		} else {
+			control += used
+		}
+	}
+	return workers, control
+}
+
+// controlTime is the processor time of the tool's operator so far.
+func (r *run) controlTime(ctx context.Context) (sum time.Duration) {
+	if r.tool.control == "" {
+		return 0
+	}
+	uids, err := r.pods(ctx, "/api/v1/namespaces/"+r.tool.control+"/pods")
+	if err != nil {
+		return 0
+	}
+	for uid := range uids {
+		used, _ := r.cpu.of(uid)
+		sum += used
+	}
+	return sum
+}
+
+// counts are what the target counted so far.
+func (r *run) counts(ctx context.Context) (tally, error) {
+	if r.test.Target == truth {
+		c, err := r.truthCounters(ctx)
+		return tally{c.Requests, c.Answered}, err
+	}
+	page, err := r.api.text(ctx, "/api/v1/namespaces/"+Namespace+"/services/"+shortener+":80/proxy/metrics")
+	if err != nil {
+		return tally{}, err
+	}
+	return fromShortener(string(page))
+}
+
+// count enters what the target counted, and what is true of it.
+func (r *run) count(ctx context.Context, before tally, into *Result) error {
+	after, err := r.counts(ctx)
+	if err != nil {
+		return err
+	}
+	into.Sent, into.Served = after.sent-before.sent, after.served-before.served
+	if r.test.Target != truth {
+		return nil
+	}
+	c, err := r.truthCounters(ctx)
+	if err != nil {
+		return err
+	}
+	var records []groundtruth.Record
+	if err := r.api.get(ctx, truthPath+"/records", &records); err != nil {
+		return err
+	}
+	into.True, into.Held = trueP99(r.test, c.First, c.Stalls), heldP99(records)
+	return nil
+}
+
+const truthPath = podPath + "/" + truth + ":8081/proxy"
+
+func (r *run) truthCounters(ctx context.Context) (c groundtruth.Counters, err error) {
+	return c, r.api.get(ctx, truthPath+"/counters", &c)
+}
+
+// tally is what a target counted.
+type tally struct{ sent, served int64 }
+
+// decided is a count of requests in the shortener's metrics.
+var decided = regexp.MustCompile(`(?m)^shortener_requests_total\{code="(\d)xx",route="(?:redirect|create)"\} (\S+)$`)
+
+// fromShortener adds up the requests that the load consists of, as the shortener counts them: those
+// for other pages are of probes. It served those that it answered with a status below 400.
+func fromShortener(metrics string) (t tally, err error) {
+	found := decided.FindAllStringSubmatch(metrics, -1)
+	if len(found) == 0 {
+		return t, errors.New("the shortener's metrics have no shortener_requests_total of redirects or creations")
+	}
+	for _, m := range found {
+		n, err := strconv.ParseFloat(m[2], 64)
+		if err != nil {
+			return t, fmt.Errorf("shortener_requests_total: %w", err)
+		}
+		t.sent += int64(n)
+		if m[1] < "4" {
+			t.served += int64(n)
+		}
+	}
+	return t, nil
+}
+
+// removeLimit bounds the removal of what a test left.
+const removeLimit = 90 * time.Second
+
+// remove deletes a test's objects, and waits until its pods are gone.
+func (r *run) remove(ctx context.Context, file string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, removeLimit, fmt.Errorf("pods of %s were still there after %v", r.tool.name, removeLimit))
+	defer cancel()
+	if err := r.Quiet(ctx, "kubectl", "delete", "--namespace", Namespace, "--filename", file, "--ignore-not-found", "--cascade=foreground"); err != nil {
+		return err
+	}
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		if err := r.look(ctx); err != nil || len(r.present) == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+	}
+}
