@@ -73,8 +73,8 @@ var files embed.FS
 
 var manifests = template.Must(template.ParseFS(files, "manifests/*.yaml"))
 
-// manifest is one of the files for a test.
-func manifest(name string, t Test) (string, error) {
+// Manifest is what a tool, or the target of known truth, is told to do for a test.
+func Manifest(name string, t Test) (string, error) {
 	var text strings.Builder
 	if err := manifests.ExecuteTemplate(&text, name+".yaml", t); err != nil {
 		return "", fmt.Errorf("manifest of %s: %w", name, err)

@@ -116,7 +116,7 @@ func (r *run) renewTruth(ctx context.Context) error {
 
 // render writes a manifest to a file.
 func (s *session) render(name string, t Test) (file string, err error) {
-	text, err := manifest(name, t)
+	text, err := Manifest(name, t)
 	if err != nil {
 		return "", err
 	}
@@ -271,7 +271,8 @@ func (r *run) count(ctx context.Context, before tally, into *Result) error {
 const truthPath = podPath + "/" + truth + ":8081/proxy"
 
 func (r *run) truthCounters(ctx context.Context) (c groundtruth.Counters, err error) {
-	return c, r.api.get(ctx, truthPath+"/counters", &c)
+	err = r.api.get(ctx, truthPath+"/counters", &c)
+	return c, err
 }
 
 // tally is what a target counted.

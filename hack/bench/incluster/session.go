@@ -39,8 +39,8 @@ type Report struct {
 	Results []Result
 	// Missing says which tool could not be had, and why.
 	Missing []string
-	// Versions are those of tools that this repository does not pin elsewhere, by name.
-	Versions map[string]string
+	// K6Operator is its version; empty if it is missing.
+	K6Operator string
 }
 
 type session struct {
@@ -61,7 +61,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	if kind := os.Getenv("CLUSTER"); kind != "" && kind != "local" {
 		return report, fmt.Errorf("CLUSTER=%s: processor times are read from the control groups of the local cluster, so that it must be local", kind)
 	}
-	s := &session{Tools: o.Tools, root: o.Root, work: o.Work, cpu: newProcessor(groups), report: Report{Versions: map[string]string{}}}
+	s := &session{Tools: o.Tools, root: o.Root, work: o.Work, cpu: newProcessor(groups)}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	if s.api, err = startProxy(background); err != nil {
@@ -155,7 +155,7 @@ func (s *session) installK6(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.report.Versions[K6Operator] = version
+	s.report.K6Operator = version
 	file := filepath.Join(s.work, "bundle.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
