@@ -22,6 +22,8 @@ const (
 	lookEvery = 500 * time.Millisecond
 	// startLimit and endLimit bound the start of a tool, and its end after the load.
 	startLimit, endLimit = 60 * time.Second, 60 * time.Second
+	// workerLimit is how long the workers of a test that has ended may take to end.
+	workerLimit = 10 * time.Second
 	// podPath is where the pods of the tests are.
 	podPath = "/api/v1/namespaces/" + Namespace + "/pods"
 )
@@ -33,9 +35,8 @@ type Result struct {
 	// Sent is how many requests came to the target, and Served how many of them it answered as it should.
 	Sent, Served int64
 	Said         Said
-	// True is the 99th percentile that the schedule has at the target, and Held that of the times for
-	// which it really held responses; 0: not known.
-	True, Held time.Duration
+	// True is the 99th percentile of response time that the schedule has at the target; 0: not known.
+	True time.Duration
 	// Workers is the processor time of the pods that sent requests, and Control that of all other
 	// pods of the tool during the test, its operator's among them.
 	Workers, Control time.Duration
@@ -131,7 +132,8 @@ func (r *run) follow(ctx context.Context) error {
 	defer cancel()
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	for {
+	// A worker that came in the place of another may not know that the test has ended.
+	for last := int(workerLimit / lookEvery); last > 0; {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -147,10 +149,15 @@ func (r *run) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if ended && !slices.ContainsFunc(r.present, func(p corev1.Pod) bool { return r.isWorker(&p) && !over(&p) }) {
+		if !ended {
+			continue
+		}
+		if !slices.ContainsFunc(r.present, func(p corev1.Pod) bool { return r.isWorker(&p) && !over(&p) }) {
 			return nil
 		}
+		last--
 	}
+	return nil
 }
 
 // look reads the pods of the tool.
@@ -264,7 +271,7 @@ func (r *run) count(ctx context.Context, before tally, into *Result) error {
 	if err := r.api.get(ctx, truthPath+"/records", &records); err != nil {
 		return err
 	}
-	into.True, into.Held = trueP99(r.test, c.First, c.Stalls), heldP99(records)
+	into.True = trueP99(r.test, c.First, c.Stalls, records)
 	return nil
 }
 

@@ -78,19 +78,24 @@ var (
 	aggregated = regexp.MustCompile(`(?m)^\s*Aggregated\s+(\d+)\s+(\d+)\(`)
 	// warning is a line of Locust's log: time, host and level are left out.
 	warning = regexp.MustCompile(`(?m)^\[[^\]]*\] [^/\s]*/(?:WARNING|ERROR)/(.*)$`)
-	// lostWorker is a line about a worker that does not answer, at whatever level.
-	lostWorker = regexp.MustCompile(`(?mi)^\[[^\]]*\] [^/\s]*/INFO/(.*(?:missing|lost|failed to send heartbeat|reconnect).*)$`)
+	// aboutWorkers is a line about a worker that leaves, or about users that move to others.
+	aboutWorkers = regexp.MustCompile(`(?mi)^\[[^\]]*\] [^/\s]*/INFO/(.*(?:missing|lost| quit|heartbeat|reconnect|reports received|sending spawn jobs).*)$`)
 )
 
-// maxWords bounds the lines of a log that are quoted.
-const maxWords = 6
+const (
+	// maxWords bounds the lines of a kind that are quoted of a log.
+	maxWords = 6
+	// locustEnd is in the line after which workers leave because the test is over.
+	locustEnd = "--run-time limit reached"
+)
 
 // fromLocust reads the log of a master.
 func fromLocust(log string) (Said, error) {
 	var s Said
-	for _, pattern := range []*regexp.Regexp{warning, lostWorker} {
-		for _, m := range pattern.FindAllStringSubmatch(log, maxWords) {
-			s.Words = append(s.Words, strings.TrimSpace(m[1]))
+	test, _, _ := strings.Cut(log, locustEnd)
+	for _, m := range slices.Concat(warning.FindAllStringSubmatch(log, maxWords), aboutWorkers.FindAllStringSubmatch(test, maxWords)) {
+		if word := strings.TrimSpace(m[1]); !slices.Contains(s.Words, word) {
+			s.Words = append(s.Words, word)
 		}
 	}
 	counts := aggregated.FindStringSubmatch(log)

@@ -8,37 +8,42 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
 
-// trueP99 is the 99th percentile of the response times that the schedule of a test has at a target
-// which holds each response for latency, and stood still in some spans. Request i is due i/rate
-// after the first one. What is due in a stall is answered latency after its end, and all others
-// latency after they were due. That is a lower bound of what clients see: it has no network, and
-// no queue in the target after a stall.
+// trueP99 is the 99th percentile of the response times that the schedule of a test has at the target
+// of known truth, which stood still in some spans. Request i is due i/rate after the first one. What
+// is due in a stall waits for its end; then, as at any other time, the target holds the request for as
+// long as its records say of the requests of that part of the test, which is latency if it has the
+// processor. It is a lower bound of what clients see: it has no network, and no time in which a
+// request has arrived and is not read.
 //
-// It does not depend on what a tool sent: a tool that sends nothing in a stall has the same truth.
-func trueP99(t Test, first int64, stalls []groundtruth.Stalled) time.Duration {
+// It does not depend on how many requests a tool sent: one that sends nothing in a stall has the
+// same truth.
+func trueP99(t Test, first int64, stalls []groundtruth.Stalled, records []groundtruth.Record) time.Duration {
+	held := heldTimes(records)
 	times := make([]time.Duration, t.Due())
 	for i := range times {
 		due := first + int64(i)*int64(time.Second)/int64(t.Rate)
-		times[i] = latency
+		times[i] = held[i*len(held)/len(times)]
 		for _, s := range stalls {
 			if s.From <= due && due < s.To {
-				times[i] = latency + time.Duration(s.To-due)
+				times[i] += time.Duration(s.To - due)
 			}
 		}
 	}
 	return p99(times)
 }
 
-// heldP99 is the 99th percentile of the times for which the target really held responses, of the
-// requests that it answered. A target that got no processor held them longer than it was told.
-func heldP99(records []groundtruth.Record) time.Duration {
-	var times []time.Duration
+// heldTimes are the times for which the target held the requests that it answered, in the order in
+// which they came; latency if there is none.
+func heldTimes(records []groundtruth.Record) (times []time.Duration) {
 	for _, r := range records {
 		if r.Answered != 0 {
 			times = append(times, time.Duration(r.Answered-r.Received))
 		}
 	}
-	return p99(times)
+	if len(times) == 0 {
+		return []time.Duration{latency}
+	}
+	return times
 }
 
 // p99 is the smallest time that is at least as long as 99 % of them; 0 without any.
