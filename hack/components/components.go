@@ -52,7 +52,9 @@ func links(binary string, names ...string) map[string]string {
 }
 
 // source is the folder of the module, relative to the repository's root.
-func (c Component) source() string { return cmp.Or(c.Source, filepath.Join("hack", "components", c.Name)) }
+func (c Component) source() string {
+	return cmp.Or(c.Source, filepath.Join("hack", "components", c.Name))
+}
 
 // named returns the component of a name.
 func named(name string) (Component, error) {

@@ -30,7 +30,7 @@ func startProxy(ctx context.Context) (*proxy, error) {
 		return nil, fmt.Errorf("kubectl proxy: %w", err)
 	}
 	line, _ := bufio.NewReader(out).ReadString('\n') // nothing is read of one that ends
-	go func() { _ = c.Wait() }() // it is killed with ctx
+	go func() { _ = c.Wait() }()                     // it is killed with ctx
 	_, address, found := strings.Cut(strings.TrimSpace(line), "Starting to serve on ")
 	if !found {
 		return nil, fmt.Errorf("kubectl proxy does not serve; it said %q", line)

@@ -130,10 +130,10 @@ func (r *run) follow(ctx context.Context) error {
 	limit := startLimit + time.Duration(r.test.Seconds)*time.Second + endLimit
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it had not ended after %v", limit))
 	defer cancel()
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(r.lookEvery)
 	defer ticker.Stop()
 	// A worker that came in the place of another may not know that the test has ended.
-	for last := int(workerLimit / lookEvery); last > 0; {
+	for last := int(workerLimit / r.lookEvery); last > 0; {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -318,7 +318,7 @@ func (r *run) remove(ctx context.Context, file string) error {
 	if err := r.Quiet(ctx, "kubectl", "delete", "--namespace", Namespace, "--filename", file, "--ignore-not-found", "--cascade=foreground"); err != nil {
 		return err
 	}
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(r.lookEvery)
 	defer ticker.Stop()
 	for {
 		if err := r.look(ctx); err != nil || len(r.present) == 0 {

@@ -46,6 +46,7 @@ type Report struct {
 type session struct {
 	deploy.Tools
 	root, work string
+	lookEvery  time.Duration // how often a run is looked at
 	api        *proxy
 	cpu        *processor
 	report     Report
@@ -61,7 +62,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	if kind := os.Getenv("CLUSTER"); kind != "" && kind != "local" {
 		return report, fmt.Errorf("CLUSTER=%s: processor times are read from the control groups of the local cluster, so that it must be local", kind)
 	}
-	s := &session{Tools: o.Tools, root: o.Root, work: o.Work, cpu: newProcessor(groups)}
+	s := &session{Tools: o.Tools, root: o.Root, work: o.Work, lookEvery: lookEvery, cpu: newProcessor(groups)}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	if s.api, err = startProxy(background); err != nil {
@@ -151,7 +152,7 @@ func (s *session) installOurs(ctx context.Context) error {
 
 // installK6 installs k6-operator by its bundle, as its documentation does.
 func (s *session) installK6(ctx context.Context) error {
-	text, version, err := k6Bundle(ctx, s.root, os.ReadFile)
+	text, version, err := k6Bundle(ctx, s.root)
 	if err != nil {
 		return err
 	}

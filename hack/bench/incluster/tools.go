@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -160,20 +161,26 @@ const (
 
 // k6Bundle is the published bundle of k6-operator, of the version that hack/components pins, with the
 // image that is built here in the place of the one of its registry.
-func k6Bundle(ctx context.Context, root string, read func(string) ([]byte, error)) (text, version string, err error) {
+func k6Bundle(ctx context.Context, root string) (text, version string, err error) {
 	c := exec.CommandContext(ctx, "go", "-C", filepath.Join(root, "hack", "components", K6Operator), "list", "-m", "-f", "{{.Version}} {{.Dir}}", k6Module)
 	out, err := c.Output()
 	if err != nil {
 		return "", "", fmt.Errorf("find the module of k6-operator: %w", err)
 	}
 	version, folder, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
-	bundle, err := read(filepath.Join(folder, "bundle.yaml"))
+	bundle, err := os.ReadFile(filepath.Join(folder, "bundle.yaml"))
 	if err != nil {
 		return "", version, fmt.Errorf("read k6-operator's bundle: %w", err)
 	}
+	text, err = withOurImage(string(bundle), version)
+	return text, version, err
+}
+
+// withOurImage is a bundle whose image is the one that is built here.
+func withOurImage(bundle, version string) (string, error) {
 	published := "ghcr.io/grafana/k6-operator:controller-" + version
-	if n := strings.Count(string(bundle), published); n != 1 {
-		return "", version, fmt.Errorf("k6-operator's bundle names the image %s %d times, want once", published, n)
+	if n := strings.Count(bundle, published); n != 1 {
+		return "", fmt.Errorf("k6-operator's bundle names the image %s %d times, want once", published, n)
 	}
-	return strings.ReplaceAll(string(bundle), published, k6Image), version, nil
+	return strings.Replace(bundle, published, k6Image, 1), nil
 }
