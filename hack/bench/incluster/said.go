@@ -149,6 +149,11 @@ func fromOurs(lt *v1beta1.LoadTest) Said {
 		if r := step.Result.ResponseTime; r != nil && r.P99 != nil {
 			s.P99 = append(s.P99, r.P99.Duration)
 		}
+		if step.Result.Failed > 0 {
+			// Numbers of requests alone: it always has a form as JSON.
+			outcomes, _ := json.Marshal(step.Result.Outcomes)
+			s.Words = append(s.Words, "outcomes: "+string(outcomes))
+		}
 		if n := step.Result.Unsent; n > 0 {
 			s.Words = append(s.Words, fmt.Sprintf("unsent: %d", n))
 		}

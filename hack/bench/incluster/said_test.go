@@ -68,13 +68,13 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 func TestStatusOfALoadTestIsRead(t *testing.T) {
 	lt := &v1beta1.LoadTest{}
 	none := int64(0)
-	result := &v1beta1.StepResult{Counts: v1beta1.Counts{Sent: 3644, Failed: 1}, Unsent: 9, ResponseTime: &v1beta1.Latency{P99: &metav1.Duration{Duration: time.Second}}}
+	result := &v1beta1.StepResult{Counts: v1beta1.Counts{Sent: 3644, Failed: 1, Outcomes: v1beta1.Outcomes{Success: 3643, Timeout: 1}}, Unsent: 9, ResponseTime: &v1beta1.Latency{P99: &metav1.Duration{Duration: time.Second}}}
 	lt.Status.Verdict = v1beta1.VerdictInconclusive
 	lt.Status.Summary.Reason = "WorkerLost"
 	lt.Status.Workers.Lost = 1
 	lt.Status.Conditions = []metav1.Condition{{Type: "WorkersReady", Reason: "WorkerLost", Message: "1 of 2 workers lost"}, {Type: "Valid", Reason: "Valid"}}
 	lt.Status.Steps = []v1beta1.StepStatus{{Name: "steady", Message: "only 3644 came due", MissingAtMost: &none, Result: result}, {Name: "not begun"}}
 	same.As(t, "said", Said{Sent: 3644, Failed: 1, P99: []time.Duration{time.Second}, Words: []string{
-		"unsent: 9", "missingAtMost: 0", "step steady: only 3644 came due", "verdict: Inconclusive (WorkerLost)", "WorkersReady: 1 of 2 workers lost", "workers lost: 1",
+		`outcomes: {"success":3643,"timeout":1}`, "unsent: 9", "missingAtMost: 0", "step steady: only 3644 came due", "verdict: Inconclusive (WorkerLost)", "WorkersReady: 1 of 2 workers lost", "workers lost: 1",
 	}}, fromOurs(lt))
 }
