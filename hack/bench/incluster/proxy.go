@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -22,6 +23,7 @@ type proxy struct{ url string }
 // startProxy starts it. It ends with ctx.
 func startProxy(ctx context.Context) (*proxy, error) {
 	c := exec.CommandContext(ctx, "kubectl", "proxy", "--port=0")
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt at a terminal is not for it: what follows needs it
 	out, err := c.StdoutPipe()
 	if err != nil {
 		return nil, err

@@ -130,18 +130,31 @@ func (s *session) installShortener(ctx context.Context) error {
 		"--set", fmt.Sprintf("shortener.seed.rows=%d", seeded), "--wait-for-jobs")
 }
 
-// installOurs installs the operator, and leaves one that was there before.
+// absent says whether there is no object of a name that the session would install.
+func (s *session) absent(ctx context.Context, kind, name string) (bool, error) {
+	found, err := s.Output(ctx, "kubectl", "get", kind, name, "--ignore-not-found", "--output=name")
+	return len(found) == 0, err
+}
+
+// installOurs installs the operator, and leaves one that was there before, with its definitions:
+// LoadTests would go with them.
 func (s *session) installOurs(ctx context.Context) error {
 	where, err := deploy.ClusterOf(func(string) string { return "" })
 	if err != nil {
 		return err
 	}
-	found, err := s.Output(ctx, "kubectl", "get", "namespace", deploy.OperatorNamespace, "--ignore-not-found", "--output=name")
+	noDefinitions, err := s.absent(ctx, "crd", "loadtests.loadtest.dev")
 	if err != nil {
 		return err
 	}
-	if len(found) == 0 {
+	if noDefinitions {
 		s.later("delete", "--filename", deploy.OperatorChart+"/crds", "--ignore-not-found")
+	}
+	noOperator, err := s.absent(ctx, "namespace", deploy.OperatorNamespace)
+	if err != nil {
+		return err
+	}
+	if noOperator {
 		s.later("delete", "namespace", deploy.OperatorNamespace, "--ignore-not-found")
 		s.undo = append(s.undo, func(ctx context.Context) error {
 			return s.Quiet(ctx, "helm", "uninstall", "loadtest-operator", "--namespace", deploy.OperatorNamespace, "--ignore-not-found", "--wait")
@@ -161,7 +174,13 @@ func (s *session) installK6(ctx context.Context) error {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}
-	s.later("delete", "--filename", file, "--ignore-not-found")
+	none, err := s.absent(ctx, "namespace", k6Namespace)
+	if err != nil {
+		return err
+	}
+	if none {
+		s.later("delete", "--filename", file, "--ignore-not-found")
+	}
 	// Its definition of a TestRun is too large for a client-side apply.
 	if err := s.Quiet(ctx, "kubectl", "apply", "--server-side", "--filename", file); err != nil {
 		return err

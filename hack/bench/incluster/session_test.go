@@ -149,6 +149,7 @@ func TestWhatIsInstalledIsRemoved(t *testing.T) {
 			c := newCluster(t)
 			t.Chdir("../../..")
 			c.Stub("kubectl get namespace loadtest-system", "echo -n "+before)
+			c.Stub("kubectl get crd loadtests.loadtest.dev", "echo -n "+before)
 			c.Stub("kubectl proxy", "echo Starting to serve on 127.0.0.1:1")
 			c.Stub("helm status", "exit 1")
 			c.Stub("kubectl get deployments", `echo "{}"`)
@@ -157,9 +158,14 @@ func TestWhatIsInstalledIsRemoved(t *testing.T) {
 				t.Fatal("an operator that cannot be installed is no error")
 			}
 			_, after, _ := strings.Cut(c.Calls(), "helm upgrade --install loadtest-operator")
-			removed := strings.Contains(after, "helm uninstall loadtest-operator") && strings.Contains(after, "kubectl delete namespace loadtest-system")
-			if removed != (before == "") || !strings.HasSuffix(after, "kubectl delete namespace bench-peers --ignore-not-found\n") {
-				t.Errorf("the operator is removed: %t; calls:\n%s", removed, after)
+			removed := strings.Count(after, "helm uninstall loadtest-operator") + strings.Count(after, "kubectl delete namespace loadtest-system") +
+				strings.Count(after, "kubectl delete --filename charts/loadtest-operator/crds")
+			want := 3
+			if before != "" {
+				want = 0
+			}
+			if removed != want || !strings.HasSuffix(after, "kubectl delete namespace bench-peers --ignore-not-found\n") {
+				t.Errorf("%d parts of the operator are removed; calls:\n%s", removed, after)
 			}
 		})
 	}
