@@ -29,19 +29,25 @@ func (b *builder) addPython(ctx context.Context, tree rootfs.Tree, requirements 
 	if err != nil {
 		return err
 	}
+	return addPackages(tree, folder)
+}
+
+// addPackages adds the files of installed packages. Their programs, and the lists of files with their
+// digests, have the path of this machine's Python inside them, and nothing needs them.
+func addPackages(tree rootfs.Tree, folder string) error {
 	return filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
+		if err != nil || !entry.Type().IsRegular() || entry.Name() == "RECORD" {
 			return err
 		}
 		name, err := filepath.Rel(folder, file)
-		if err != nil {
+		if err != nil || strings.HasPrefix(name, "bin/") {
 			return err
 		}
 		body, err := os.ReadFile(file)
 		if err != nil {
 			return fmt.Errorf("read a package of PyPI: %w", err)
 		}
-		tree.File(path.Join(recipe.PythonFolder, filepath.ToSlash(name)), 0o644, body)
+		tree.File(path.Join(recipe.PythonFolder, name), 0o644, body)
 		return nil
 	})
 }

@@ -7,6 +7,7 @@
 //	said.go       what the output of each tool says
 //	tools.go      how each tool is installed, when it has ended, and where its output is
 //	run.go        one test by one tool: apply, kill, wait, collect, delete
+//	counts.go     what the targets counted
 //	session.go    the whole: the targets, all tests by all tools, and removal
 //	processor.go  processor time of pods, by their control groups on this host
 //	proxy.go      reads from the API server, without a process for each

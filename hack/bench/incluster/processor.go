@@ -20,7 +20,6 @@ const sampleEvery = 200 * time.Millisecond
 var groups = []string{
 	"/sys/fs/cgroup/cpuacct/loadtest-cluster/*/kubepods/pod*/cpuacct.usage",
 	"/sys/fs/cgroup/cpuacct/loadtest-cluster/*/kubepods/*/pod*/cpuacct.usage",
-	"/sys/fs/cgroup/cpu,cpuacct/loadtest-cluster/*/kubepods/*/pod*/cpuacct.usage",
 	"/sys/fs/cgroup/loadtest-cluster/*/kubepods/pod*/cpu.stat",
 	"/sys/fs/cgroup/loadtest-cluster/*/kubepods/*/pod*/cpu.stat",
 }

@@ -6,23 +6,34 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// maxAnswer bounds what is read of an answer of the API server: records of a test take 2 MB.
-const maxAnswer = 64 << 20
+const (
+	// maxAnswer bounds what is read of an answer of the API server: records of a test take 2 MB.
+	maxAnswer = 64 << 20
+	// answerTimeout bounds the wait for one.
+	answerTimeout = 30 * time.Second
+)
 
 // proxy reads from the API server by one kubectl proxy: a process of kubectl for each read would take
 // the processor from what is measured.
-type proxy struct{ url string }
+type proxy struct {
+	url    string
+	client http.Client
+}
 
-// startProxy starts it. It ends with ctx.
-func startProxy(ctx context.Context) (*proxy, error) {
-	c := exec.CommandContext(ctx, "kubectl", "proxy", "--port=0")
+// startProxy starts it on a socket in a folder, where nobody else has the rights of its user. It ends
+// with ctx.
+func startProxy(ctx context.Context, folder string) (*proxy, error) {
+	socket := filepath.Join(folder, "api.sock")
+	c := exec.CommandContext(ctx, "kubectl", "proxy", "--unix-socket="+socket)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt at a terminal is not for it: what follows needs it
 	out, err := c.StdoutPipe()
 	if err != nil {
@@ -33,14 +44,14 @@ func startProxy(ctx context.Context) (*proxy, error) {
 	}
 	line, _ := bufio.NewReader(out).ReadString('\n') // nothing is read of one that ends
 	go func() { _ = c.Wait() }()                     // it is killed with ctx
-	_, address, found := strings.Cut(strings.TrimSpace(line), "Starting to serve on ")
-	if !found {
+	if !strings.HasPrefix(line, "Starting to serve on ") {
 		return nil, fmt.Errorf("kubectl proxy does not serve; it said %q", line)
 	}
-	return &proxy{url: "http://" + address}, nil
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}
+	return &proxy{url: "http://localhost", client: http.Client{Timeout: answerTimeout, Transport: &http.Transport{DialContext: dial}}}, nil
 }
-
-var client = http.Client{Timeout: 30 * time.Second}
 
 // text is what is at a path of the API server.
 func (p *proxy) text(ctx context.Context, path string) ([]byte, error) {
@@ -48,7 +59,7 @@ func (p *proxy) text(ctx context.Context, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	response, err := client.Do(request)
+	response, err := p.client.Do(request)
 	if err != nil {
 		return nil, err
 	}

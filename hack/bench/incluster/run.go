@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -42,6 +40,17 @@ type Result struct {
 	Workers, Control time.Duration
 	// Error is why something is missing; empty: nothing is.
 	Error string
+}
+
+// lacks notes why something is missing, if err is not nil.
+func (r *Result) lacks(err error) {
+	if err == nil {
+		return
+	}
+	if r.Error != "" {
+		r.Error += "; "
+	}
+	r.Error += strings.ReplaceAll(err.Error(), "\n", "; ")
 }
 
 // run is a test that is carried out.
@@ -80,20 +89,17 @@ func (s *session) carryOut(ctx context.Context, with tool, test Test) (result Re
 	if err := s.Quiet(ctx, "kubectl", "apply", "--namespace", Namespace, "--filename", file); err != nil {
 		return result, err
 	}
-	problem := r.follow(ctx)
+	result.lacks(r.follow(ctx))
 	if ctx.Err() != nil {
 		return result, context.Cause(ctx)
 	}
-	said, err := with.said(ctx, r)
-	result.Said = said
+	result.Said, err = with.said(ctx, r)
+	result.lacks(err)
 	if r.killed != "" {
 		result.Said.Words = append([]string{"killed: " + r.killed}, result.Said.Words...)
 	}
-	if problem = errors.Join(problem, err); problem != nil {
-		result.Error = strings.ReplaceAll(problem.Error(), "\n", "; ")
-	}
-	result.Workers, result.Control = r.times()
-	result.Control += r.controlTime(ctx) - control
+	result.Control = r.controlTime(ctx) - control
+	r.addTimes(&result)
 	return result, r.count(ctx, before, &result)
 }
 
@@ -211,17 +217,19 @@ func (r *run) pods(ctx context.Context, path string) (map[string]bool, error) {
 	return uids, err
 }
 
-// times are the processor times of the tool's pods in the namespace of the tests.
-func (r *run) times() (workers, control time.Duration) {
+// addTimes adds the processor times of the tool's pods in the namespace of the tests.
+func (r *run) addTimes(result *Result) {
 	for uid, p := range r.seen {
 		used, _ := r.cpu.of(uid)
 		if r.isWorker(&p) {
-			workers += used
+			result.Workers += used
 		} else {
-			control += used
+			result.Control += used
 		}
 	}
-	return workers, control
+	if result.Workers == 0 {
+		result.lacks(errors.New("no control group of its workers was seen, so that their processor time is not known"))
+	}
 }
 
 // controlTime is the processor time of the tool's operator so far.
@@ -238,74 +246,6 @@ func (r *run) controlTime(ctx context.Context) (sum time.Duration) {
 		sum += used
 	}
 	return sum
-}
-
-// counts are what the target counted so far.
-func (r *run) counts(ctx context.Context) (tally, error) {
-	if r.test.Target == truth {
-		c, err := r.truthCounters(ctx)
-		return tally{c.Requests, c.Answered}, err
-	}
-	page, err := r.api.text(ctx, "/api/v1/namespaces/"+Namespace+"/services/"+shortener+":80/proxy/metrics")
-	if err != nil {
-		return tally{}, err
-	}
-	return fromShortener(string(page))
-}
-
-// count enters what the target counted, and what is true of it.
-func (r *run) count(ctx context.Context, before tally, into *Result) error {
-	after, err := r.counts(ctx)
-	if err != nil {
-		return err
-	}
-	into.Sent, into.Served = after.sent-before.sent, after.served-before.served
-	if r.test.Target != truth {
-		return nil
-	}
-	c, err := r.truthCounters(ctx)
-	if err != nil {
-		return err
-	}
-	var records []groundtruth.Record
-	if err := r.api.get(ctx, truthPath+"/records", &records); err != nil {
-		return err
-	}
-	into.True = trueP99(r.test, c.First, c.Stalls, records)
-	return nil
-}
-
-const truthPath = podPath + "/" + truth + ":8081/proxy"
-
-func (r *run) truthCounters(ctx context.Context) (c groundtruth.Counters, err error) {
-	err = r.api.get(ctx, truthPath+"/counters", &c)
-	return c, err
-}
-
-// tally is what a target counted.
-type tally struct{ sent, served int64 }
-
-// decided is a count of requests in the shortener's metrics.
-var decided = regexp.MustCompile(`(?m)^shortener_requests_total\{code="(\d)xx",route="(?:redirect|create)"\} (\S+)$`)
-
-// fromShortener adds up the requests that the load consists of, as the shortener counts them: those
-// for other pages are of probes. It served those that it answered with a status below 400.
-func fromShortener(metrics string) (t tally, err error) {
-	found := decided.FindAllStringSubmatch(metrics, -1)
-	if len(found) == 0 {
-		return t, errors.New("the shortener's metrics have no shortener_requests_total of redirects or creations")
-	}
-	for _, m := range found {
-		n, err := strconv.ParseFloat(m[2], 64)
-		if err != nil {
-			return t, fmt.Errorf("shortener_requests_total: %w", err)
-		}
-		t.sent += int64(n)
-		if m[1] < "4" {
-			t.served += int64(n)
-		}
-	}
-	return t, nil
 }
 
 // removeLimit bounds the removal of what a test left.

@@ -65,7 +65,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	s := &session{Tools: o.Tools, root: o.Root, work: o.Work, lookEvery: lookEvery, cpu: newProcessor(groups)}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	if s.api, err = startProxy(background); err != nil {
+	if s.api, err = startProxy(background, o.Work); err != nil {
 		return report, err
 	}
 	go s.cpu.watch(background)

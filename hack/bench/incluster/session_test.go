@@ -134,7 +134,7 @@ func TestAToolThatSaysNothingHasAResult(t *testing.T) {
 	must.Succeed(t, err)
 	same.As(t, "result", Result{
 		Tool: K6Operator, Test: test, Sent: 1004, Served: 1001,
-		Said: Said{Words: []string{"TestRun: stage error"}}, Error: "the log has no summary of k6",
+		Said: Said{Words: []string{"TestRun: stage error"}}, Error: "the log has no summary of k6; no control group of its workers was seen, so that their processor time is not known",
 	}, got)
 	if _, err := fromShortener("shortener_requests_total{code=\"2xx\",route=\"ready\"} 77\n"); err == nil {
 		t.Error("metrics without the requests of the load are read")
@@ -184,7 +184,7 @@ func TestImageOfABundleIsReplaced(t *testing.T) {
 func TestProxyThatDoesNotServeIsAnError(t *testing.T) {
 	c := newCluster(t)
 	c.Stub("kubectl proxy", "exit 1")
-	if _, err := startProxy(t.Context()); err == nil || !strings.Contains(err.Error(), "does not serve") {
+	if _, err := startProxy(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "does not serve") {
 		t.Errorf("error is %v", err)
 	}
 	c.answers["/text"] = []any{"text"}
