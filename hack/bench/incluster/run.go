@@ -80,7 +80,10 @@ func (s *session) carryOut(ctx context.Context, with tool, test Test) (result Re
 	if r.others, err = r.pods(ctx, podPath); err != nil {
 		return result, err
 	}
-	control := r.controlTime(ctx)
+	control, err := r.controlTime(ctx)
+	if err != nil {
+		return result, err
+	}
 	file, err := s.render(with.name, test)
 	if err != nil {
 		return result, err
@@ -98,7 +101,11 @@ func (s *session) carryOut(ctx context.Context, with tool, test Test) (result Re
 	if r.killed != "" {
 		result.Said.Words = append([]string{"killed: " + r.killed}, result.Said.Words...)
 	}
-	result.Control = r.controlTime(ctx) - control
+	after, err := r.controlTime(ctx)
+	if err != nil {
+		return result, err
+	}
+	result.Control = after - control
 	r.addTimes(&result)
 	return result, r.count(ctx, before, &result)
 }
@@ -232,20 +239,17 @@ func (r *run) addTimes(result *Result) {
 	}
 }
 
-// controlTime is the processor time of the tool's operator so far.
-func (r *run) controlTime(ctx context.Context) (sum time.Duration) {
+// controlTime is the processor time of the tool's operator so far; 0 if it has none.
+func (r *run) controlTime(ctx context.Context) (sum time.Duration, err error) {
 	if r.tool.control == "" {
-		return 0
+		return 0, nil
 	}
 	uids, err := r.pods(ctx, "/api/v1/namespaces/"+r.tool.control+"/pods")
-	if err != nil {
-		return 0
-	}
 	for uid := range uids {
 		used, _ := r.cpu.of(uid)
 		sum += used
 	}
-	return sum
+	return sum, err
 }
 
 // removeLimit bounds the removal of what a test left.

@@ -74,7 +74,8 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	if err != nil {
 		return report, err
 	}
-	return s.report, s.measure(ctx, list, Tests(o.Seconds))
+	err = s.measure(ctx, list, Tests(o.Seconds))
+	return s.report, err
 }
 
 // restore removes what was installed, the latest first.
