@@ -67,10 +67,11 @@ know. "true p99" is known of the target of known truth alone, which is told to h
 stand still for 2s. Request i is due i/rate after the first one; what is due in the stall waits for its end, and all are held for as long
 as the target's own records say. So it is that of the schedule, however much of it a tool sent, without the network.
 
-Locust has no rate: as its documentation says, it has as many users with constant_throughput(1) as requests a second, each of which begins
-at random within a second. k6 has constant-arrival-rate with users allocated before: its documentation has the median duration of an
-iteration times the rate, and a reserve; here it is a fifth of the rate, or what 200ms would need. It may allocate up to three times the
-rate while it runs. A worker is killed by kubectl delete pod --force --grace-period=0.
+Locust has no rate: as its documentation says, it has as many users with constant_throughput(1) as requests a second. They are started at
+once, and begin at random between one and two seconds later, for which it runs a second longer. k6 has constant-arrival-rate with users
+allocated before: its documentation has the median duration of an iteration times the rate, and a reserve; here it is a fifth of the
+rate, or what 200ms would need. It may allocate up to three times the rate while it runs. A worker is killed by kubectl delete pod --force
+--grace-period=0.
 
 Images are built here: of the Go module proxy, PyPI and Debian, at the versions that this repository pins. k6-operator 1.6.0 is not in that
 proxy. Left out, and not tried: the operators for Locust, Gatling operator, Testkube, Kangal.

@@ -61,11 +61,14 @@ func (t Test) Latency() time.Duration { return latency }
 // Records is of how many requests it keeps the times: of all.
 func (t Test) Records() int64 { return 2 * t.Due() }
 
-// PreAllocated and MaxUsers are the users of k6 who wait for requests. All that come due in a stall of
-// two seconds have one, and half as many more.
+// LocustSeconds is its run time: its users wait for a second or more before they send once in each.
+func (t Test) LocustSeconds() int { return t.Seconds + 1 }
+
+// PreAllocated is how many users of k6 wait for requests when the test begins.
 func (t Test) PreAllocated() int { return t.Rate / 5 }
 
-// MaxUsers is the limit on users of k6.
+// MaxUsers is the limit on users of k6. All requests that come due in a stall of two seconds may have one,
+// and half as many more.
 func (t Test) MaxUsers() int { return 3 * t.Rate }
 
 //go:embed manifests
