@@ -181,6 +181,14 @@ func TestImageOfABundleIsReplaced(t *testing.T) {
 	}
 }
 
+func TestBundleThatCannotBeHadIsAnError(t *testing.T) {
+	t.Setenv("GOPROXY", "off")
+	t.Setenv("GOMODCACHE", t.TempDir())
+	if text, _, err := k6Bundle(t.Context(), "../../.."); err == nil || !strings.Contains(err.Error(), "download the module of k6-operator") {
+		t.Errorf("bundle %q, error %v", text, err)
+	}
+}
+
 func TestProxyThatDoesNotServeIsAnError(t *testing.T) {
 	c := newCluster(t)
 	c.Stub("kubectl proxy", "exit 1")

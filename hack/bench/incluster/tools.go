@@ -3,6 +3,7 @@ package incluster
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -162,18 +163,21 @@ const (
 // k6Bundle is the published bundle of k6-operator, of the version that hack/components pins, with the
 // image that is built here in the place of the one of its registry.
 func k6Bundle(ctx context.Context, root string) (text, version string, err error) {
-	c := exec.CommandContext(ctx, "go", "-C", filepath.Join(root, "hack", "components", K6Operator), "list", "-m", "-f", "{{.Version}} {{.Dir}}", k6Module)
+	c := exec.CommandContext(ctx, "go", "-C", filepath.Join(root, "hack", "components", K6Operator), "mod", "download", "-json", k6Module)
 	out, err := c.Output()
 	if err != nil {
-		return "", "", fmt.Errorf("find the module of k6-operator: %w", err)
+		return "", "", fmt.Errorf("download the module of k6-operator: %w: %s", err, out)
 	}
-	version, folder, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
-	bundle, err := os.ReadFile(filepath.Join(folder, "bundle.yaml"))
+	var module struct{ Version, Dir string }
+	if err := json.Unmarshal(out, &module); err != nil {
+		return "", "", fmt.Errorf("download the module of k6-operator: %w", err)
+	}
+	bundle, err := os.ReadFile(filepath.Join(module.Dir, "bundle.yaml"))
 	if err != nil {
-		return "", version, fmt.Errorf("read k6-operator's bundle: %w", err)
+		return "", "", fmt.Errorf("read k6-operator's bundle: %w", err)
 	}
-	text, err = withOurImage(string(bundle), version)
-	return text, version, err
+	text, err = withOurImage(string(bundle), module.Version)
+	return text, module.Version, err
 }
 
 // withOurImage is a bundle whose image is the one that is built here.
