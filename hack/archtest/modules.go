@@ -15,7 +15,7 @@ import (
 
 // foreign are the folders whose modules pin the requirements of one tool, or of one
 // component of another project, each.
-var foreign = []string{"bin", "hack/tools", "hack/bench/peers", "hack/components/argocd", "hack/components/flux", "hack/components/metrics-server", "hack/components/minio", "hack/components/prometheus", "hack/components/prometheus-operator"}
+var foreign = []string{"bin", "hack/tools", "hack/bench/peers", "hack/components/argocd", "hack/components/flux", "hack/components/k6-operator", "hack/components/metrics-server", "hack/components/minio", "hack/components/prometheus", "hack/components/prometheus-operator"}
 
 // requirements are the versions by module, and by the folder of the go.mod that
 // requires it.

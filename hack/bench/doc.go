@@ -1,7 +1,7 @@
 // Command bench measures the load worker, beside other load generators, and
 // against a server that knows the truth. Run it by `make bench-worker`,
 // `bench-change`, `bench-accuracy`, `bench-scale`, `bench-targets`, `bench-operator`, `bench-start`,
-// `bench-shop`, `bench-streams` and `bench-tokens`.
+// `bench-shop`, `bench-streams`, `bench-tokens` and `bench-peers`.
 //
 //	worker    the cost of a request, of a call and of a user: requests per second of one
 //	          core, processor time, memory; ours and the peers in turn, round by round
@@ -15,6 +15,7 @@
 //	shop      purchases in a shop, as a LoadTest, a script of k6 and a file of Locust
 //	streams   times of the events of streams beside the server's; what an open stream costs,
 //	          beside k6 and clients in Python
+//	peers     the same load within one cluster by k6-operator, by Locust and by ours
 //
 //	bench ─┬─ test/groundtruth  the server, which alone counts
 //	       ├─ nginx             the server over TLS and HTTP/2, by its own counters
@@ -23,6 +24,7 @@
 //	       ├─ driver            our worker, without an operator
 //	       ├─ peer              the others
 //	       ├─ bare              net/http, which services are compared with
+//	       ├─ incluster         tools in a cluster, in the place of processes
 //	       └─ simulated         what surrounds an operator, without load
 //
 // The generator has one core and the server another; this program sleeps

@@ -19,7 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 )
 
-const usage = `Usage: bench worker|change|accuracy|scale|targets|replay|operator|start|shop|streams|tokens [flags]
+const usage = `Usage: bench worker|change|accuracy|scale|targets|replay|operator|start|shop|streams|tokens|peers [flags]
 
 Flags:
 `
@@ -63,6 +63,7 @@ var benchmarks = map[string]func(context.Context, *bench) (string, error){
 	"shop":     benchShop,
 	"streams":  benchStreams,
 	"tokens":   benchTokens,
+	"peers":    benchPeers,
 }
 
 func main() {
@@ -134,7 +135,7 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 	switch {
 	case benchmarks[name] == nil:
 		flags.Usage()
-		return "", o, fmt.Errorf("%q is not worker, change, accuracy, scale, targets, replay, operator, start, shop or streams", name)
+		return "", o, fmt.Errorf("%q is not worker, change, accuracy, scale, targets, replay, operator, start, shop, streams, tokens or peers", name)
 	case flags.NArg() > 0:
 		return "", o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case o.rounds < 1 || o.users < 1 || o.finished < 1 || o.running < 1 || o.waiting < 1 || o.streams < 1:

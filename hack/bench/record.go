@@ -21,7 +21,16 @@ func (b *bench) write(ctx context.Context, name string, args []string, report st
 		return err
 	}
 	text := header(name, args, b.commit(ctx), time.Now()) + report
-	return os.WriteFile(filepath.Join(folder, "bench-"+name+".md"), []byte(text), 0o644)
+	return os.WriteFile(filepath.Join(folder, file(name)), []byte(text), 0o644)
+}
+
+// file is the name of a record. That of peers is read by people who look for k6 and Locust, not for
+// benchmarks.
+func file(name string) string {
+	if name == "peers" {
+		return "peers.md"
+	}
+	return "bench-" + name + ".md"
 }
 
 // commit is that of the repository, marked when files differ from it.

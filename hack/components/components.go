@@ -1,6 +1,7 @@
 package components
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,6 +18,8 @@ type Component struct {
 	Name string
 	// Title is the name for people.
 	Title string
+	// Source is the folder of the module, relative to the repository's root, if it is not here.
+	Source string
 	// Links are further names of a binary, by name.
 	Links map[string]string
 	// LinkerFlags are what the project's own release sets.
@@ -29,6 +32,10 @@ var all = []Component{
 	{Name: "argocd", Title: "Argo CD", Links: links("cmd",
 		"argocd", "argocd-application-controller", "argocd-repo-server", "argocd-applicationset-controller")},
 	{Name: "flux", Title: "Flux's kustomize-controller"},
+	// The version that benchmarks outside a cluster have.
+	{Name: "k6", Title: "k6", Source: "hack/bench/peers/k6"},
+	// Its own image calls it so.
+	{Name: "k6-operator", Title: "k6-operator", Links: links("cmd", "manager")},
 	{Name: "metrics-server", Title: "metrics-server"},
 	{Name: "minio", Title: "MinIO"},
 	{Name: "prometheus", Title: "Prometheus"},
@@ -42,6 +49,11 @@ func links(binary string, names ...string) map[string]string {
 		links[name] = binary
 	}
 	return links
+}
+
+// source is the folder of the module, relative to the repository's root.
+func (c Component) source() string {
+	return cmp.Or(c.Source, filepath.Join("hack", "components", c.Name))
 }
 
 // named returns the component of a name.
@@ -69,7 +81,7 @@ func Build(ctx context.Context, root, name string, progress io.Writer) (folder s
 		return "", err
 	}
 	b := build.Builder{
-		Name: c.Name, Source: filepath.Join(root, "hack", "components", c.Name), Cache: cache,
+		Name: c.Name, Source: filepath.Join(root, c.source()), Cache: cache,
 		Packages: []string{"tool"}, Links: c.Links, LinkerFlags: c.LinkerFlags,
 		Progress: build.Lines(progress, "components", c.Title),
 	}

@@ -16,11 +16,11 @@ var tool = regexp.MustCompile(`(?m)^tool |^tool \(`)
 
 func TestEveryComponentIsPinnedByAModule(t *testing.T) {
 	for _, c := range all {
-		content, err := os.ReadFile(filepath.Join(c.Name, "go.mod"))
+		content, err := os.ReadFile(filepath.Join("..", "..", c.source(), "go.mod"))
 		if err != nil {
 			t.Error(err)
 		} else if !tool.Match(content) {
-			t.Errorf("%s/go.mod names no tool", c.Name)
+			t.Errorf("%s/go.mod names no tool", c.source())
 		}
 		if c.Title == "" {
 			t.Errorf("%s has no title", c.Name)

@@ -137,6 +137,11 @@ func (b *builder) debianImage(ctx context.Context, r recipe.Debian) (v1.Image, e
 			return nil, err
 		}
 	}
+	if r.Requirements != "" {
+		if err := b.addPython(ctx, tree, r.Requirements); err != nil {
+			return nil, err
+		}
+	}
 	run := rootfs.Run{Entrypoint: []string{"/" + debimage.Entrypoint}, Command: r.Command, StopSignal: r.StopSignal}
 	if len(r.Writable) > 0 {
 		run.WorkingDir = "/" + r.Writable[0]

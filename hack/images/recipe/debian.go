@@ -26,7 +26,17 @@ type Debian struct {
 	Components []string
 	// KafkaJars is the folder for Kafka's jars, if it is to have them.
 	KafkaJars string
+	// Requirements is a file of requirements of Python, relative to the repository's root, that
+	// pins all packages of PyPI; they are in PythonFolder. Empty: none.
+	Requirements string
 }
+
+const (
+	// PythonFolder is where an image has its packages of PyPI.
+	PythonFolder = "opt/python"
+	// PythonVersion is that of Debian's python3.
+	PythonVersion = "3.11"
+)
 
 func redis() *Debian {
 	return &Debian{

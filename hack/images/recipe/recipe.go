@@ -52,6 +52,10 @@ func All() []Image {
 		{Name: "minio", Go: &Go{Component: "minio", Binary: "minio"}, Optional: true},
 		{Name: "metrics-server", Go: &Go{Component: "metrics-server", Binary: "metrics-server"}, Optional: true},
 		{Name: "kustomize-controller", Go: &Go{Component: "flux", Binary: "kustomize-controller"}, Optional: true},
+		{Name: "groundtruth", Go: &Go{Package: "./test/groundtruth/cmd/groundtruth", Binary: "groundtruth"}, Optional: true},
+		{Name: "k6-operator", Go: &Go{Component: "k6-operator", Binary: "manager"}, Optional: true},
+		{Name: "k6", Debian: k6(), Optional: true},
+		{Name: "locust", Debian: locust(), Optional: true},
 	}
 }
 

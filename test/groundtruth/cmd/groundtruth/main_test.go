@@ -21,7 +21,7 @@ func TestRun(t *testing.T) {
 	for name, args := range map[string][]string{
 		"plain": {"-record", "5", "-times", "9", "-d", "1ms", "-route", "a=status:503:1", "-route", "s=stream:3:1ms:1ms:stall=1,1ms", "-event", "stall:1h:1s"},
 		"tls":   {"-protocol", "tls", "-d", "1ms"},
-		"given": {"-protocol", "h2", "-certificate", identity(t)},
+		"given": {"-control", "127.0.0.2:0", "-protocol", "h2", "-certificate", identity(t)},
 		"h2c":   {"-protocol", "h2c", "-event", "goaway:0s:1s", "-route", "a=frame:hpack"},
 	} {
 		t.Run(name, func(t *testing.T) {
