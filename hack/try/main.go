@@ -38,7 +38,7 @@ func run(ctx context.Context) int {
 	if flag.NArg() > 0 {
 		return failed(ctx, fmt.Errorf("%q is no flag: -h lists them", flag.Arg(0)))
 	}
-	runner := &localcommand.Runner{Out: os.Stdout, Err: os.Stderr, Size: display.SizeOf(os.Stderr)}
+	runner := &localcommand.Runner{Out: os.Stdout, Err: os.Stderr, Size: display.SizeOf(os.Stderr), Admit: admitted}
 	_, err := runner.Try(ctx, *system, *page)
 	return failed(ctx, err)
 }

@@ -7,10 +7,14 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/document"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/exitcode"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/localcommand"
@@ -86,7 +90,7 @@ func (c *config) runLocal(ctx context.Context, files []string, o *localOptions, 
 
 // runner runs LoadTests on this machine.
 func (c *config) runner(live *live) *localcommand.Runner {
-	r := &localcommand.Runner{Out: c.streams.Out, Err: c.streams.Err, Size: c.streams.Size}
+	r := &localcommand.Runner{Out: c.streams.Out, Err: c.streams.Err, Size: c.streams.Size, Admit: admit()}
 	if live != nil {
 		r.Page = live
 	}
@@ -95,6 +99,18 @@ func (c *config) runner(live *live) *localcommand.Runner {
 
 // warn says what is wrong with something that was done all the same.
 func (c *config) warn(sentence string) { _, _ = fmt.Fprintln(c.streams.Err, sentence) }
+
+// admit returns what does to a LoadTest what an API server does. The rules are read once, for the first.
+func admit() func(context.Context, document.Manifest) (*v1beta1.LoadTest, error) {
+	rules := sync.OnceValues(admission.New)
+	return func(ctx context.Context, m document.Manifest) (*v1beta1.LoadTest, error) {
+		admission, err := rules()
+		if err != nil {
+			return nil, err
+		}
+		return admission.Admit(ctx, m)
+	}
+}
 
 // worker is what a run on this machine starts. A person has no use for it.
 func (c *config) worker() *cobra.Command {

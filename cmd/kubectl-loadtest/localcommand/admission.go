@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/document"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 )
@@ -19,14 +18,10 @@ const Namespace = "local"
 
 // admit does what an API server would do with the manifests, and directs their targets
 // to addresses of Services.
-func admit(ctx context.Context, manifests []document.Manifest, objects *local.Objects, services local.Services) ([]*v1beta1.LoadTest, error) {
-	rules, err := admission.New()
-	if err != nil {
-		return nil, err
-	}
+func (r *Runner) admit(ctx context.Context, manifests []document.Manifest, objects *local.Objects, services local.Services) ([]*v1beta1.LoadTest, error) {
 	var tests []*v1beta1.LoadTest
 	for _, m := range manifests {
-		lt, err := rules.Admit(ctx, created(m))
+		lt, err := r.Admit(ctx, created(m))
 		if err != nil {
 			return nil, fmt.Errorf("LoadTest %s: %w", document.DisplayName(m), err)
 		}

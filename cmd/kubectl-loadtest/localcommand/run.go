@@ -31,6 +31,8 @@ type Runner struct {
 	Out, Err io.Writer
 	// Size is that of the terminal that Err is, in columns and rows; nil when it is none.
 	Size func() (columns, rows int)
+	// Admit returns a LoadTest as an API server would store it, with its defaults, or refuses it.
+	Admit func(context.Context, document.Manifest) (*v1beta1.LoadTest, error)
 	// Page shows the runs; nil: there is none.
 	Page Page
 }
@@ -87,7 +89,7 @@ func (r *Runner) Run(ctx context.Context, manifests []document.Manifest, o *Opti
 		services[serve.Service(o.Serve)] = address
 		r.say(fmt.Sprintf("%s serves on %s, in this process and with its data in memory: good for a try, not for figures", o.Serve, address))
 	}
-	tests, err := admit(ctx, manifests, o.Objects, services)
+	tests, err := r.admit(ctx, manifests, o.Objects, services)
 	if err != nil {
 		return exitcode.Error, Outcome{}, err
 	}
