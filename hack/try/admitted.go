@@ -17,7 +17,7 @@ import (
 var stored embed.FS
 
 // admitted is a sample as an API server stores it. It is read and not made, since the rules of the API
-// take a sixth of the time to compile.
+// take long to compile.
 func admitted(_ context.Context, m document.Manifest) (*v1beta1.LoadTest, error) {
 	text, err := stored.ReadFile("samples/" + m.GetName() + ".yaml")
 	if err != nil {
