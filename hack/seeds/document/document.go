@@ -90,12 +90,27 @@ func (d *document) head() {
 			size.Limits = ""
 			return size.String()
 		}))
-		d.line("- Limits, by the same factor as users: %s", d.said(func(a *record.About) string {
-			return a.Experiment + ": " + cmp.Or(a.Factor.Limits, "none")
-		}))
+		d.line("- Limits, by the same factor as users: %s", d.limits())
 	}
 	d.line("- Command: `%s ARGS=\"-only %s\"`, and `make seeds-report` for this document\n", d.said(func(a *record.About) string { return a.Command }), d.seed)
 	d.line("Absolute figures do not carry over: generator, operator, target, databases and three nodes share the machine. Where the generator of a step is not healthy, the machine was the limit, and not the target alone.")
+}
+
+// limits are those of the targets, with the experiments that have the same.
+func (d *document) limits() string {
+	var order []string
+	names := map[string][]string{}
+	for _, e := range experiment.Of(d.seed) {
+		limits := cmp.Or(d.all[e.Name].Factor.Limits, "none is smaller")
+		if names[limits] == nil {
+			order = append(order, limits)
+		}
+		names[limits] = append(names[limits], e.Name)
+	}
+	for i, limits := range order {
+		order[i] = limits + " (" + strings.Join(names[limits], ", ") + ")"
+	}
+	return escape(strings.Join(order, "; "))
 }
 
 // said are the different things that records say, in the order of the experiments.
