@@ -46,8 +46,8 @@ func TestSamplesAreAccepted(t *testing.T) {
 	slices.Sort(names)
 	want := []string{
 		"burst-then-steady", "calls", "calls-over-http", "event-batches",
-		"events-append", "events-batch-10", "events-batch-100", "events-batch-1000", "events-batch-500", "events-position", "events-range",
-		"five-clients", "flask-users", "hello", "hello-again", "journey", "loads", "logged-in", "nightly", "replay", "search", "sessions", "sharded-reads", "shop-and-identity", "shortener-ladder", "shortener-v4-or-v3", "single-client-burst", "soak", "streams",
+		"events-append", "events-batch-10", "events-batch-100", "events-batch-1000", "events-batch-500", "events-optimal", "events-position", "events-range",
+		"five-clients", "flask-users", "hello", "hello-again", "journey", "loads", "logged-in", "nightly", "replay", "search", "sessions", "sharded-reads", "sharded-sustained", "shop-and-identity", "shortener-ladder", "shortener-v4-or-v3", "single-client-burst", "soak", "streams",
 		"tiny-bitly-reads", "tiny-bitly-writes",
 		"try-ratelimiter", "try-shortener", "try-tokens", "websocket",
 	}
