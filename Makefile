@@ -236,7 +236,7 @@ bench-tokens: ## Search for the known capacity of the stand-in of a language mod
 bench-worker bench-change bench-accuracy bench-scale bench-targets bench-replay bench-shop bench-streams bench-tokens: bench-%:
 	@go run ./hack/bench $* $(ARGS)
 bench-peers: IMAGES := operator worker shortener postgres groundtruth k6-operator k6 locust
-bench-peers: bin/helm cluster-ready ## Run the same load by k6-operator, by Locust and by this operator in the local cluster, in 15 minutes.
+bench-peers: bin/helm cluster-ready ## Run the same load by k6-operator, by Locust and by this operator in the local cluster, in 10 minutes.
 	@$(in_$(CLUSTER)) go run ./hack/bench peers $(ARGS)
 bench-operator: bin/cluster ## Run 50 LoadTests at once beside 1,000 finished ones: at most 200 MB, and 50 KB/s a run.
 	@cluster build

@@ -152,16 +152,20 @@ var errSyntax = errors.New("it is not JSON")
 // byte is the next one that is no space.
 func (h *har) byte() (byte, error) {
 	for {
-		b, err := h.in.ReadByte()
-		switch {
-		case errors.Is(err, io.EOF):
-			return 0, io.ErrUnexpectedEOF
-		case err != nil:
-			return 0, err
-		case b != ' ' && b != '\t' && b != '\n' && b != '\r':
-			return b, nil
+		b, err := h.raw()
+		if err != nil || b != ' ' && b != '\t' && b != '\n' && b != '\r' {
+			return b, err
 		}
 	}
+}
+
+// raw is the next byte. The file must not end there.
+func (h *har) raw() (byte, error) {
+	b, err := h.in.ReadByte()
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return b, err
 }
 
 // members calls a function for each member of an object, of which the first byte is read, with the
@@ -201,7 +205,7 @@ func (h *har) members(first byte, do func(key string, first byte) error) error {
 	}
 }
 
-// values keeps those of an object's values that are wanted, by their keys.
+// values keeps the wanted values of an object, by their keys.
 func (h *har) values(first byte, wanted map[string]*[]byte) error {
 	if first != '{' {
 		return h.skip(first)
@@ -219,31 +223,23 @@ func (h *har) value(key string, first byte, wanted map[string]*[]byte) (err erro
 	return err
 }
 
-// scalar is a value as it stands, of which the first byte is read; nil if it is an object, an array,
-// or longer than a line may be. Escapes of a text stay, and control characters within are none of JSON.
+// scalar is a value as the file has it, of which the first byte is read. It is nil if the value is an
+// object, an array, longer than a line may be, or not JSON. Escapes in a text are not resolved.
 func (h *har) scalar(first byte) ([]byte, error) {
-	switch first {
-	case '{', '[':
+	if first == '{' || first == '[' {
 		return nil, h.skip(first)
-	case '"':
-		kept := []byte{first}
-		err := h.text(func(b byte) {
-			if len(kept) <= MaxLine {
-				kept = append(kept, b)
-			}
-		})
-		if len(kept) > MaxLine {
-			kept = nil
-		}
-		return kept, err
 	}
 	kept := []byte{first}
-	err := h.literal(func(b byte) {
+	read := h.literal
+	if first == '"' {
+		read = h.text
+	}
+	err := read(func(b byte) {
 		if len(kept) <= MaxLine {
 			kept = append(kept, b)
 		}
 	})
-	if len(kept) > MaxLine || !isLiteral(kept) {
+	if len(kept) > MaxLine || first != '"' && !isLiteral(kept) {
 		kept = nil
 	}
 	return kept, err
@@ -263,10 +259,8 @@ func isLiteral(literal []byte) bool {
 func (h *har) text(each func(byte)) error {
 	escaped := false
 	for {
-		b, err := h.in.ReadByte()
+		b, err := h.raw()
 		switch {
-		case errors.Is(err, io.EOF):
-			return io.ErrUnexpectedEOF
 		case err != nil:
 			return err
 		case b < ' ':
@@ -287,10 +281,8 @@ func (h *har) text(each func(byte)) error {
 // literal reads the rest of a number, true, false or null.
 func (h *har) literal(each func(byte)) error {
 	for {
-		b, err := h.in.ReadByte()
+		b, err := h.raw()
 		switch {
-		case errors.Is(err, io.EOF):
-			return io.ErrUnexpectedEOF
 		case err != nil:
 			return err
 		case bytes.IndexByte([]byte(",}] \t\r\n"), b) >= 0:

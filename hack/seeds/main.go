@@ -88,7 +88,7 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	return conclude(all, o.only != "")
+	return conclude(all, o.only != "" || o.report)
 }
 
 // repeated is the factor of two cores with so many repetitions.

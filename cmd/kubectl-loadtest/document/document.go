@@ -38,7 +38,7 @@ func Read(path string, stdin io.Reader) ([]Document, error) {
 	return Parse(path, file)
 }
 
-// Parse reads the objects of a YAML stream, those of Lists one by one. A
+// Parse reads the objects of a YAML stream. The items of a List are objects of their own. A
 // document that cannot be read is an error, and those after it are read all the same.
 func Parse(path string, input io.Reader) ([]Document, error) {
 	content, err := unpacked(input)
@@ -81,7 +81,7 @@ func splitDocuments(content []byte) [][]byte {
 	return list
 }
 
-// objects are the object of the document, or those of the List that it is; none of a
+// objects are the object of the document, or the items of a List; there is none in a
 // document without content.
 func (d Document) objects() ([]Document, error) {
 	object, err := decode(d.text)

@@ -1,3 +1,3 @@
-// Package exitcode has the exit codes of the commands that run LoadTests, which are those of
-// their verdicts.
+// Package exitcode has the exit codes of the commands that run LoadTests: one for each verdict, and
+// one for a command that was interrupted.
 package exitcode

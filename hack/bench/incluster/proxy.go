@@ -29,7 +29,7 @@ type proxy struct {
 	client http.Client
 }
 
-// startProxy starts it on a socket in a folder, where nobody else has the rights of its user. It ends
+// startProxy starts it on a socket in a folder that is open to the user of this process alone. It ends
 // with ctx.
 func startProxy(ctx context.Context, folder string) (*proxy, error) {
 	socket := filepath.Join(folder, "api.sock")

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -73,6 +74,8 @@ func (s *session) carryOut(ctx context.Context, with tool, test Test) (result Re
 	if err := r.renewTruth(ctx); err != nil {
 		return result, err
 	}
+	// What images and earlier tests have left to write would delay commits of the shortener's database.
+	syscall.Sync()
 	before, err := r.counts(ctx)
 	if err != nil {
 		return result, err

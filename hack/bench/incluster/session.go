@@ -192,8 +192,10 @@ func (s *session) installK6(ctx context.Context) error {
 // measure carries out each test by all tools, one after the other.
 func (s *session) measure(ctx context.Context, list []tool, tests []Test) error {
 	begin, done, all := time.Now(), 0, len(list)*len(tests)
-	for _, test := range tests {
-		for _, with := range list {
+	for i, test := range tests {
+		// Another tool begins each time: what it finds may depend on what ran before.
+		for n := range list {
+			with := list[(i+n)%len(list)]
 			_, _ = fmt.Fprintf(s.Out, "%2d of %d: %s, %s, %d/s for %d s%s\n", done+1, all, with.name, test.Name, test.Rate, test.Seconds, left(time.Since(begin), done, all))
 			result, err := s.carryOut(ctx, with, test)
 			if ctx.Err() != nil {

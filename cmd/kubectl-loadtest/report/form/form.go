@@ -21,7 +21,7 @@ import (
 // Names are the forms of a report, in the order of the help.
 var Names = []string{"text", "markdown", "html", "json", "yaml", "junit", "hgrm", "vegeta", "vegeta-text"}
 
-// Check refuses what is none of the forms.
+// Check refuses a form that does not exist, and names those that do.
 func Check(output string) error {
 	if slices.Contains(Names, output) {
 		return nil

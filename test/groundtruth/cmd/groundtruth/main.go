@@ -40,7 +40,7 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	flags.IntVar(&config.Times, "times", 0, "of each record of a stream, keep when that many `events` were written, the first")
 	hold := flags.Duration("d", 0, "hold each response for that `long`")
 	flags.StringVar((*string)(&config.Protocol), "protocol", string(groundtruth.HTTP1), "`protocol`: http1, tls, h2 (over TLS) or h2c")
-	control := flags.String("control", "127.0.0.1:0", "`address:port` of the counters, for whoever may read them and change latencies")
+	control := flags.String("control", "127.0.0.1:0", "`address:port` where the counters are read and latencies are changed; it asks for no credentials")
 	certificate := flags.String("certificate", "", "`file` of a certificate for TLS, and its key, in PEM")
 	flags.Func("route", "`name=reply[@latency]` for paths that begin with /name; an empty name is for all others; replies are such as ok:64, status:503:0, grpc:0:64, reset, frame:data-idle or stream:20:200ms:20ms:5ms (events, time of the first, time between two, jitter), with options such as stall=10,2s, reset=10 or format=lines: see ParseReply", func(text string) error {
 		name, route, err := groundtruth.ParseRoute(text)
