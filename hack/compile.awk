@@ -9,8 +9,8 @@ BEGIN { began = now() }
 	tenth = int(10 * compiled / (total > compiled ? total : compiled))
 	if (total < 20 || !terminal && tenth == shown) next
 	shown = tenth
-	left = int((now() - began) * (total / compiled - 1) + 0.5)
-	show(sprintf("compile: %d of %d packages, about %d s left", compiled, total, left > 0 ? left : 0))
+	left = int((now() - began) * (total / compiled - 1) + 0.5) # of little that is done, it says nothing
+	show(sprintf("compile: %d of %d packages", compiled, total) (tenth ? sprintf(", about %d s left", left > 0 ? left : 0) : ""))
 	next
 }
 { print; fflush() }
