@@ -13,8 +13,8 @@ import (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.fields) || self.fields.matches('^[a-z]+=[^,=]+(,[a-z]+=[^,=]+)*$')",fieldPath=".fields",message="fields must be KIND=FIELD with commas between, such as time=ts,method=verb,path=url"
 type Replay struct {
-	// from is where the log is, as Apache, Nginx, Envoy or a load balancer wrote it, which gzip may
-	// have compressed. Example: {volume: {claim: loadtest-logs, path: access.log.gz}}.
+	// from is where the log is, of Apache, Nginx, Envoy or a load balancer, or a HAR file. gzip may
+	// have compressed it. Example: {volume: {claim: loadtest-logs, path: access.log.gz}}.
 	// +required
 	From Content `json:"from"`
 

@@ -76,7 +76,8 @@ rate, or what 200ms would need. It may allocate up to three times the rate while
 Images are built here: of the Go module proxy, PyPI and Debian, at the versions that this repository pins. k6-operator 1.6.0 is not in that
 proxy. Left out, and not tried: the operators for Locust, Gatling operator, Testkube, Kangal.
 
-Before each test, what is left to write to the disk is written (sync), and another tool begins with each test.
+Before each test, what is left to write to the disk is written (sync), and another tool begins with each test. Each test ran once: a p99 at
+the shortener has the pauses of its database in it, which any of the tools may meet.
 
 "CPU s" is processor time of the workers' pods by their control groups, read each 200 ms; "rest" is that of the tool's other pods: its
 operator during the test, its initializer and starter, its master.
