@@ -27,6 +27,9 @@ type Builder struct {
 	Packages []string
 	// LinkerFlags are more than those that leave out the symbol table.
 	LinkerFlags []string
+	// NotInlined are patterns of packages in which no call is inlined, which takes a quarter less
+	// time to compile. Example: k8s.io/kubectl/... .
+	NotInlined []string
 	// Links are further names of a binary, by name.
 	Links map[string]string
 	// Progress gets the progress of the build. It may be nil.
@@ -121,7 +124,11 @@ func (b Builder) stale(ctx context.Context, flags []string) (int, error) {
 // flags make the binaries small and independent of the folder of the build.
 func (b Builder) flags() []string {
 	linker := append([]string{"-s", "-w"}, b.LinkerFlags...)
-	return []string{"-trimpath", "-ldflags=" + strings.Join(linker, " ")}
+	flags := []string{"-trimpath", "-ldflags=" + strings.Join(linker, " ")}
+	for _, pattern := range b.NotInlined {
+		flags = append(flags, "-gcflags="+pattern+"=-l")
+	}
+	return flags
 }
 
 func (b Builder) run(ctx context.Context, args ...string) (string, error) {
