@@ -18,8 +18,9 @@ BIN := $(CURDIR)/bin
 export PATH := $(BIN):$(PATH)
 export CLUSTER IMAGE_REGISTRY IMAGE_TAG FULL
 # The same flags in every build and test: Go compiles each package once, and once more for the race detector.
+# Debug information takes time, and no debugger reads it.
 export CGO_ENABLED := 0
-export GOFLAGS := -trimpath -buildvcs=false
+export GOFLAGS := -trimpath -buildvcs=false -gcflags=all=-dwarf=false
 # All targets but files in bin/ run each time. So do those that depend on FORCE: go build
 # itself finds what is up to date.
 .PHONY: FORCE $(shell sed -nE 's/^([a-z][a-z0-9 -]*):($$| .*)/\1/p' $(firstword $(MAKEFILE_LIST)) hack/clusters.mk)
@@ -63,7 +64,7 @@ bin/cluster: FORCE
 # Ours, and those that stand in for official ones where no registry is in reach.
 GO_IMAGES := operator worker ratelimiter shortener eventstore tokens counter hostile
 # Components of other projects take minutes to build, and are for suites of their own alone.
-IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka redis-exporter postgres-exporter $(if $(filter ecosystem,$(SUITE)),kubectl-loadtest argocd prometheus minio kustomize-controller)$(if $(filter why,$(SUITE)),prometheus metrics-server)
+IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka redis-exporter postgres-exporter $(if $(FULL),shop) $(if $(filter ecosystem,$(SUITE)),kubectl-loadtest argocd prometheus minio kustomize-controller)$(if $(filter why,$(SUITE)),prometheus metrics-server)
 images: deps ## Build the images as tars into bin/images, without Docker.
 	@go -C hack/images run . build $(IMAGES)
 
@@ -282,4 +283,4 @@ bin/%: hack/tools/%/go.mod hack/tools/%/go.sum
 	@echo "building $* (once, up to minutes)"
 	@hack/compile.sh tool $@ hack/tools/$* && touch $@
 # hack/cluster/build has why calls of these are not inlined.
-bin/helm: export GOFLAGS += $(patsubst %,-gcflags=%/...=-l,k8s.io/cli-runtime k8s.io/kubectl sigs.k8s.io/kustomize github.com/russross helm.sh github.com/ProtonMail github.com/cloudflare oras.land github.com/Masterminds github.com/lib)
+bin/helm: export GOFLAGS += $(patsubst %,'-gcflags=%/...=-l -dwarf=false',k8s.io/cli-runtime k8s.io/kubectl sigs.k8s.io/kustomize github.com/russross helm.sh github.com/ProtonMail github.com/cloudflare oras.land github.com/Masterminds github.com/lib)

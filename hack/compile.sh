@@ -8,4 +8,4 @@ say() { awk -v terminal="$([[ -t 2 ]] && echo yes)" -v total="${1:-0}" -f hack/c
 
 # What is not compiled yet, after a download of the modules that are missing.
 stale=$({ go -C "$in" list -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "$package" 3>&1 1>&4 2>&3 | say; } 4>&1)
-go -C "$in" build -v -o "$file" "$package" 2>&1 | say "$(wc -w <<<"$stale")"
+go -C "$in" build -v -ldflags="-s -w" -o "$file" "$package" 2>&1 | say "$(wc -w <<<"$stale")"

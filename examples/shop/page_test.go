@@ -30,8 +30,8 @@ const (
 
 // TestFirstHalfHour types the commands of docs/first-half-hour.md in a folder with the files
 // that the page shows, and compares what they print with the page. It starts the shop where the
-// page does. Of the other blocks of the language sh it types nothing: they build what is under test,
-// or need a cluster.
+// page does. Of the other blocks of the language sh it types nothing: they build what is under test. What
+// needs a cluster is typed by test/e2e/runs.
 func TestFirstHalfHour(t *testing.T) {
 	blocks := blocksOf(t, "../../docs/first-half-hour.md")
 	t.Parallel()
@@ -139,7 +139,7 @@ func (r *reader) goThrough(blocks []page.Block) (problem string, measured bool) 
 			must.Succeed(r.t, os.WriteFile(filepath.Join(r.folder, file), []byte(b.Text), 0o600))
 		case b.Language == "sh" && strings.HasPrefix(b.Text, start):
 			r.startShop(strings.Fields(strings.TrimPrefix(b.Text, start)))
-		case b.Language == "console":
+		case b.Info == "console": // others need a cluster
 			for _, c := range console.Parse(b.Text) {
 				out, err := r.typeIn(c.Line)
 				missing := c.Missing(out)

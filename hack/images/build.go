@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -40,6 +41,7 @@ func newBuilder(root, out string, install, fresh bool, w io.Writer) (*builder, e
 	if err != nil {
 		return nil, err
 	}
+	w = &lines{w: w}
 	jars := jars(cache, install, w)
 	cache = filepath.Join(cache, "images")
 	for _, dir := range []string{out, cache} {
@@ -57,29 +59,61 @@ func newBuilder(root, out string, install, fresh bool, w io.Writer) (*builder, e
 	}, nil
 }
 
-// buildAll builds every image, one after the other as the compiler keeps all
-// cores busy; one that fails does not keep the others from being built.
+// lines are written by several goroutines.
+type lines struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
+
+// buildAll builds every image; one that fails does not keep the others from being built. Those of Go
+// are built one after the other, as the compiler keeps all cores busy, and the others beside them, as
+// they wait for the network.
 func (b *builder) buildAll(ctx context.Context, images []recipe.Image) error {
 	width := 0
 	for _, image := range images {
 		width = max(width, len(image.Ref()))
 	}
+	errs := make([]error, len(images))
+	var lanes sync.WaitGroup
+	for _, compiled := range []bool{true, false} {
+		lanes.Go(func() {
+			for i, image := range images {
+				if (image.Go != nil) == compiled {
+					errs[i] = b.buildOne(ctx, image, width)
+				}
+			}
+		})
+	}
+	lanes.Wait()
 	var failed []string
-	for _, image := range images {
-		start := time.Now()
-		saved, err := b.build(ctx, image)
-		seconds := time.Since(start).Seconds()
+	for i, err := range errs {
 		if err != nil {
-			failed = append(failed, image.Name)
-			fmt.Fprintf(b.w, "%-*s  failed after %.1f s: %v\n", width, image.Ref(), seconds, err)
-			continue
+			failed = append(failed, images[i].Name)
 		}
-		fmt.Fprintf(b.w, "%-*s  %6.1f MB  %s  %s  %.1f s\n", width, image.Ref(),
-			float64(saved.Size)/1e6, saved.ID.String()[:len("sha256:")+12], outcome(saved), seconds)
 	}
 	if len(failed) > 0 {
 		return fmt.Errorf("%d of %d images failed: %s", len(failed), len(images), strings.Join(failed, ", "))
 	}
+	return nil
+}
+
+// buildOne says in one line, whose first column has that width, what became of an image.
+func (b *builder) buildOne(ctx context.Context, image recipe.Image, width int) error {
+	start := time.Now()
+	saved, err := b.build(ctx, image)
+	seconds := time.Since(start).Seconds()
+	if err != nil {
+		fmt.Fprintf(b.w, "%-*s  failed after %.1f s: %v\n", width, image.Ref(), seconds, err)
+		return err
+	}
+	fmt.Fprintf(b.w, "%-*s  %6.1f MB  %s  %s  %.1f s\n", width, image.Ref(),
+		float64(saved.Size)/1e6, saved.ID.String()[:len("sha256:")+12], outcome(saved), seconds)
 	return nil
 }
 

@@ -124,9 +124,9 @@ func (b Builder) stale(ctx context.Context, flags []string) (int, error) {
 // flags make the binaries small and independent of the folder of the build.
 func (b Builder) flags() []string {
 	linker := append([]string{"-s", "-w"}, b.LinkerFlags...)
-	flags := []string{"-trimpath", "-ldflags=" + strings.Join(linker, " ")}
+	flags := []string{"-trimpath", "-ldflags=" + strings.Join(linker, " "), "-gcflags=all=-dwarf=false"}
 	for _, pattern := range b.NotInlined {
-		flags = append(flags, "-gcflags="+pattern+"=-l")
+		flags = append(flags, "-gcflags="+pattern+"=-l -dwarf=false")
 	}
 	return flags
 }

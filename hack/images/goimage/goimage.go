@@ -75,8 +75,9 @@ func (b Builder) compile(ctx context.Context, r recipe.Go) ([]byte, error) {
 	}
 	out := filepath.Join(b.BinDir, r.Binary)
 	// No path of this machine, no state of git, no symbol table: the binary
-	// depends on the source, the dependencies and the toolchain alone.
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out, r.Package)
+	// depends on the source, the dependencies and the toolchain alone. The compiler's flags
+	// are the Makefile's, so that each package is compiled once.
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", "-ldflags=-s -w", "-o", out, r.Package)
 	cmd.Dir = b.Root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+cmp.Or(b.Architecture, runtime.GOARCH), "GOFLAGS=", "GOWORK=off")
 	if output, err := cmd.CombinedOutput(); err != nil {

@@ -46,6 +46,7 @@ func All() []Image {
 		{Name: "kafka", Debian: kafka()},
 		{Name: "redis-exporter", Debian: redisExporter()},
 		{Name: "postgres-exporter", Debian: postgresExporter()},
+		{Name: "shop", Go: &Go{Package: "./examples/shop", Binary: "shop"}, Optional: true},
 		{Name: "kubectl-loadtest", Go: &Go{Package: "./cmd/kubectl-loadtest", Binary: "kubectl-loadtest"}, Optional: true},
 		{Name: "argocd", Debian: argocd(), Optional: true},
 		{Name: "prometheus", Debian: prometheus(), Optional: true},

@@ -40,7 +40,7 @@ func TestImagesAreSelectedByName(t *testing.T) {
 		"a name twice is built once": {names: []string{"nginx", "nginx"}, want: []string{"nginx"}},
 		"unknown": {
 			names:   []string{"operator", "postgre"},
-			wantErr: `unknown image "postgre": the images are operator, worker, ratelimiter, shortener, eventstore, tokens, counter, hostile, redis, nginx, postgres, pgbouncer, kafka, redis-exporter, postgres-exporter, kubectl-loadtest, argocd, prometheus, minio, metrics-server, kustomize-controller, groundtruth, k6-operator, k6, locust`,
+			wantErr: `unknown image "postgre": the images are operator, worker, ratelimiter, shortener, eventstore, tokens, counter, hostile, redis, nginx, postgres, pgbouncer, kafka, redis-exporter, postgres-exporter, shop, kubectl-loadtest, argocd, prometheus, minio, metrics-server, kustomize-controller, groundtruth, k6-operator, k6, locust`,
 		},
 	}
 	for name, tt := range tests {

@@ -22,39 +22,66 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
-// tutorialTries is how often the tutorial is begun at most: on a machine that is busy a
-// run may be inconclusive, and what follows builds on its verdict.
-const tutorialTries = 3
+// pageTries is how often a page is begun at most: on a machine that is busy a run may be
+// inconclusive, and what follows builds on its verdict.
+const pageTries = 3
+
+// walked is a page whose commands are typed in the cluster.
+type walked struct {
+	file string
+	// namespace is what the page calls its own.
+	namespace string
+	// info begins the info of the blocks with its commands, and least is how many commands these have.
+	info  string
+	least int
+}
 
 // TestTutorial types the commands of docs/tutorial.md in a folder with the files that the
 // page shows, and compares what they print with the page.
 func TestTutorial(t *testing.T) {
 	cluster.OnlyFull(t)
 	t.Parallel()
-	text, err := os.ReadFile("../../../docs/tutorial.md")
+	walk(t, walked{file: "docs/tutorial.md", namespace: "tutorial", info: "console", least: 10})
+}
+
+// TestFirstHalfHour does the same for the parts of docs/first-half-hour.md that need a cluster;
+// examples/shop has the others.
+func TestFirstHalfHour(t *testing.T) {
+	cluster.OnlyFull(t)
+	if cluster.Env("CLUSTER", "local") != "local" {
+		t.Skip("the page's commands name the local cluster's images")
+	}
+	t.Parallel()
+	walk(t, walked{file: "docs/first-half-hour.md", namespace: "store", info: "console cluster", least: 7})
+}
+
+// walk types the commands of a page until they print what it says, and again only if a run had no
+// verdict for the generator's sake on a machine that says that it is busy.
+func walk(t *testing.T, w walked) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../..", w.file))
 	must.Succeed(t, err)
 	blocks := page.Parse(text).Blocks
 	for try := 1; ; try++ {
-		typed, busy := tutorial(t, blocks)
+		typed, busy := w.once(t, blocks)
 		if !busy {
-			if typed < 10 {
-				t.Errorf("the tutorial has %d commands only", typed)
+			if typed < w.least {
+				t.Errorf("%s has %d commands only", w.file, typed)
 			}
-			fmt.Printf("tutorial: %d commands\n", typed)
+			fmt.Printf("%s: %d commands\n", w.file, typed)
 			return
 		}
-		if try == tutorialTries {
+		if try == pageTries {
 			t.Fatalf("the generator was the limit in each of %d tries", try)
 		}
 	}
 }
 
-// tutorial goes through the page once, in a namespace of its own, until a run has no verdict
-// for the generator's sake on a machine that says that it is busy.
-func tutorial(t *testing.T, blocks []page.Block) (typed int, busy bool) {
+// once goes through the page once, in a namespace of its own.
+func (w walked) once(t *testing.T, blocks []page.Block) (typed int, busy bool) {
 	t.Helper()
 	machine := pressure.Start()
-	dir, ns := t.TempDir(), fmt.Sprintf("tutorial-%x", time.Now().UnixNano()) // the one before may still be being deleted
+	dir, ns := t.TempDir(), fmt.Sprintf("%s-%x", w.namespace, time.Now().UnixNano()) // the one before may still be being deleted
 	root, err := filepath.Abs("../../..")
 	if err == nil {
 		err = os.Symlink(filepath.Join(root, "charts"), filepath.Join(dir, "charts"))
@@ -68,8 +95,8 @@ func tutorial(t *testing.T, blocks []page.Block) (typed int, busy bool) {
 		switch {
 		case b.Language == "yaml" && named:
 			must.Succeed(t, os.WriteFile(filepath.Join(dir, file), []byte(b.Text), 0o600))
-		case b.Language == "console":
-			for _, c := range console.Parse(strings.ReplaceAll(b.Text, "tutorial", ns)) {
+		case strings.HasPrefix(b.Info, w.info):
+			for _, c := range console.Parse(strings.ReplaceAll(b.Text, w.namespace, ns)) {
 				out, err := typeIn(t, dir, c.Line)
 				typed++
 				missing := c.Missing(out)
@@ -83,7 +110,7 @@ func tutorial(t *testing.T, blocks []page.Block) (typed int, busy bool) {
 				if err != nil {
 					t.Fatalf("%s: %v (%s)\n%s", c.Line, err, said, out)
 				}
-				t.Fatalf("%s (docs/tutorial.md, block of line %d) does not print\n%s\nbut (%s)\n%s", c.Line, b.Line, missing, said, out)
+				t.Fatalf("%s (%s, block of line %d) does not print\n%s\nbut (%s)\n%s", c.Line, w.file, b.Line, missing, said, out)
 			}
 		}
 	}
