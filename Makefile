@@ -65,8 +65,8 @@ bin/cluster: FORCE
 GO_IMAGES := operator worker ratelimiter shortener eventstore tokens counter hostile
 # Components of other projects take minutes to build, and are for suites of their own alone.
 IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka redis-exporter postgres-exporter $(if $(FULL),shop) $(if $(filter ecosystem,$(SUITE)),kubectl-loadtest argocd prometheus minio kustomize-controller)$(if $(filter why,$(SUITE)),prometheus metrics-server)
-images: deps ## Build the images as tars into bin/images, without Docker.
-	@go -C hack/images run . build $(IMAGES)
+images: ## Build the images as tars into bin/images, without Docker.
+	@go -C hack/images run . build --install $(IMAGES)
 
 #? REGISTRY=ghcr.io/me VERSION=1.2.3  where to push, as the user of docker login, and what it is then called
 #? KEY=cosign.key  a private key of cosign generate-key-pair, with its password in COSIGN_PASSWORD: all is signed
@@ -189,11 +189,11 @@ cluster-down: cluster-down-$(CLUSTER) ## Take the local cluster down, leaving no
 include hack/clusters.mk
 
 # The network is slow and the processors are not busy with it: what all parts of the demo need is
-# downloaded while the first is compiled.
+# downloaded while bin/cluster is compiled, which needs little of it, and then Helm.
 download:
-	@for m in . hack/images hack/cluster/kubernetes; do go -C $$m list -deps ./... >/dev/null 2>&1 & done
+	@for m in hack/tools/helm . hack/images hack/cluster/kubernetes; do go -C $$m list -deps $$([[ $$m == */helm ]] && echo tool || echo ./...) >/dev/null 2>&1 & done
 demo: IMAGES := operator worker ratelimiter redis nginx
-demo: download bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate limiter's scenarios and judge them.
+demo: download bin/cluster bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate limiter's scenarios and judge them.
 	@$(in_$(CLUSTER)) go run ./hack/demo
 
 #? ARGS  flags of make seeds: -only 004 for a part, -plan to see what would run, -repetitions 1 instead of 5
@@ -207,7 +207,7 @@ seeds-report: bin/cluster ## Write docs/results/seed-00N.md from the results of 
 #? PREVIOUS=COMMIT  with SUITE=ecosystem: the version before, to upgrade from; default: the last release, or a day ago
 # With -p 1 go test prints each line as it comes, from several packages too. What the operator
 # may do is compared with what it did when all tests are over.
-e2e: bin/helm bin/retest $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1: all, and with all faults.
+e2e: deps bin/helm bin/retest $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1: all, and with all faults.
 	@export SUITE='$(SUITE)' $(in_$(CLUSTER)); since=$$(go run ./test/e2e/operator install); \
 	in=./test/e2e/...; $(if $(SUITE),in=$$(grep -rliE --include='*_test.go' '^func Test$(firstword $(subst /, ,$(SUITE)))\>' test/e2e | xargs -r dirname | sort -u | sed 's|^|./|') || { echo 'there is no suite $(SUITE)' >&2; exit 1; }; ) \
 	{ code=0; bin/retest -v -results $(RESULTS) -- -tags e2e -p 1 -count=1 -vet=off -parallel 4 -timeout $(if $(FULL),90m,30m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') -- $$in || code=1; \

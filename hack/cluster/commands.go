@@ -8,6 +8,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/build"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/cluster"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/host"
@@ -111,10 +113,7 @@ func upCommand(ctx context.Context, o *options) error {
 	} else if !errors.Is(err, cluster.ErrDown) {
 		return err
 	}
-	if err := o.programs(ctx); err != nil {
-		return err
-	}
-	folder, err := o.build(ctx)
+	folder, err := o.prepare(ctx)
 	if err != nil {
 		return err
 	}
@@ -126,6 +125,19 @@ func upCommand(ctx context.Context, o *options) error {
 	}
 	logf("the cluster is up after %s; KUBECONFIG=%s", time.Since(begun).Round(100*time.Millisecond), o.cluster.Layout.Admin())
 	return nil
+}
+
+// prepare installs the missing programs, which waits for the network, while it builds the components. It
+// returns the folder of these.
+func (o *options) prepare(ctx context.Context) (folder string, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return o.programs(ctx) })
+	group.Go(func() (err error) {
+		folder, err = o.build(ctx)
+		return err
+	})
+	err = group.Wait()
+	return folder, err
 }
 
 // again is up on a cluster that runs.

@@ -7,6 +7,7 @@ require (
 	github.com/google/go-containerregistry v0.20.6
 	github.com/loadtest-dev/loadtest-operator/hack/components v0.0.0
 	github.com/loadtest-dev/loadtest-operator/hack/images v0.0.0
+	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
 	sigs.k8s.io/yaml v1.6.0
 )
@@ -18,7 +19,6 @@ require (
 	github.com/opencontainers/image-spec v1.1.1 // indirect
 	github.com/vbatts/tar-split v0.12.1 // indirect
 	go.yaml.in/yaml/v2 v2.4.4 // indirect
-	golang.org/x/sync v0.24.0 // indirect
 )
 
 replace (

@@ -13,8 +13,8 @@ import (
 
 const scenarios = "config/samples/seeds/004"
 
-// strategies are the variants of the limiter, in the order in which they run:
-// the racy one first. Each has the namespace limiter-NAME.
+// strategies are the variants of the limiter, the racy one first. Each has the namespace
+// limiter-NAME.
 var strategies = []string{"hash", "lua"}
 
 // files are the scenarios in the order of the seed.
@@ -46,17 +46,11 @@ func (d *demo) phases(ctx context.Context) error {
 	if err := d.Phase(ctx, "Install the operator", installLimit, func(ctx context.Context) error { return d.InstallOperator(ctx, d.cluster, helmLimit) }); err != nil {
 		return err
 	}
-	for _, strategy := range strategies {
-		title := fmt.Sprintf("Install a rate limiter: strategy %s, four replicas behind Nginx, one Redis", strategy)
-		if err := d.Phase(ctx, title, installLimit, func(ctx context.Context) error { return d.installTarget(ctx, strategy) }); err != nil {
-			return err
-		}
+	if err := d.Phase(ctx, "Install two rate limiters side by side: strategies hash and lua, each with four replicas behind Nginx and one Redis", installLimit, d.installTargets); err != nil {
+		return err
 	}
-	for _, strategy := range strategies {
-		title := fmt.Sprintf("Run the three scenarios of seed 004 against %s", strategy)
-		if err := d.Phase(ctx, title, runLimit, func(ctx context.Context) error { return d.runScenarios(ctx, strategy) }); err != nil {
-			return err
-		}
+	if err := d.Phase(ctx, "Run the three scenarios of seed 004 against both, side by side", runLimit, d.runScenarios); err != nil {
+		return err
 	}
 	if err := d.Phase(ctx, "Look at the results", lookLimit, d.look); err != nil {
 		return err
@@ -65,32 +59,43 @@ func (d *demo) phases(ctx context.Context) error {
 	return nil
 }
 
-func (d *demo) installTarget(ctx context.Context, strategy string) error {
-	preset := fmt.Sprintf("%s/values-seed-004-%s.yaml", deploy.TargetsChart, strategy)
-	args := append([]string{"--values", preset}, d.cluster.Targets...)
-	return d.Install(ctx, "limiter", deploy.TargetsChart, namespace(strategy), helmLimit, args...)
+func (d *demo) installTargets(ctx context.Context) error {
+	return d.SideBySide(strategies, func(t deploy.Tools, strategy string) error {
+		preset := fmt.Sprintf("%s/values-seed-004-%s.yaml", deploy.TargetsChart, strategy)
+		args := append([]string{"--values", preset}, d.cluster.Targets...)
+		return t.Install(ctx, "limiter", deploy.TargetsChart, namespace(strategy), helmLimit, args...)
+	})
 }
 
 func namespace(strategy string) string { return "limiter-" + strategy }
 
-func (d *demo) runScenarios(ctx context.Context, strategy string) error {
-	ns := namespace(strategy)
+func (d *demo) runScenarios(ctx context.Context) error {
+	err := d.SideBySide(strategies, func(t deploy.Tools, strategy string) error { return runScenarios(ctx, t, namespace(strategy)) })
+	for _, strategy := range strategies {
+		if err == nil {
+			err = d.collect(ctx, strategy)
+		}
+	}
+	return err
+}
+
+func runScenarios(ctx context.Context, t deploy.Tools, ns string) error {
 	// Of an earlier demo, even of one that was interrupted.
-	if err := d.Quiet(ctx, "kubectl", "delete", "loadtests", "--all", "--namespace", ns, "--cascade=foreground"); err != nil {
+	if err := t.Quiet(ctx, "kubectl", "delete", "loadtests", "--all", "--namespace", ns, "--cascade=foreground"); err != nil {
 		return err
 	}
 	args := []string{"loadtest", "run", "--namespace", ns}
 	for _, file := range files {
 		args = append(args, "--filename", scenarios+"/"+file)
 	}
-	_, _ = fmt.Fprintf(d.Out, "    $ kubectl loadtest run -n %s -f %s/{burst,clients,burst-then-steady}.yaml\n", ns, scenarios)
-	progress := deploy.Tools{Out: deploy.Discard{}, Err: d.Err} // the reports come later
+	_, _ = fmt.Fprintf(t.Out, "    $ kubectl loadtest run -n %s -f %s/{burst,clients,burst-then-steady}.yaml\n", ns, scenarios)
+	progress := deploy.Tools{Out: deploy.Discard{}, Err: t.Err} // the reports come later
 	if err := progress.Run(ctx, "kubectl", args...); err != nil && !deploy.IsVerdict(err) {
-		d.Diagnose(ctx, ns)
-		d.Diagnose(ctx, deploy.OperatorNamespace)
+		t.Diagnose(ctx, ns)
+		t.Diagnose(ctx, deploy.OperatorNamespace)
 		return err
 	}
-	return d.collect(ctx, strategy)
+	return nil
 }
 
 func (d *demo) collect(ctx context.Context, strategy string) error {
