@@ -71,7 +71,7 @@ type Setup struct {
 // Fill sends a request many times, and keeps what the responses say.
 type Fill struct {
 	// request is the name of the request that is sent. A response that it does not
-	// expect ends the run.
+	// expect ends the run, but after 502, 503 or 504 it is sent again.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63

@@ -34,9 +34,9 @@ const (
 	// connections is how many requests are in flight at once: enough that the target,
 	// not the round trip, is the limit, and few enough not to be a load test.
 	connections = 16
-	// tryAgain is the pause before a request without a response is sent again, and
+	// tryAgain is the pause before a request without a response, or with 502, 503 or 504, is sent again, and
 	// maxTryAgain what it grows to. The request may take effect twice, but a target
-	// that restarts does not end the run.
+	// that restarts, or takes fewer connections than these, does not end the run.
 	tryAgain    = 250 * time.Millisecond
 	maxTryAgain = 5 * time.Second
 	// batch is the number of requests whose rows are added at once, in the order of
@@ -184,10 +184,14 @@ func (r *filling) one(ctx context.Context, s *sender, j int64) ([]string, error)
 	return r.capture(&response)
 }
 
-// answer sends the rendered request until there is a response. The error is that of ctx.
+// answer sends the rendered request until there is a response, of a target that is ready. The error is
+// that of ctx.
 func (r *filling) answer(ctx context.Context, s *sender) (transport.Response, error) {
 	for wait := tryAgain; ; wait = min(2*wait, maxTryAgain) {
 		response, err := s.send(ctx)
+		if err == nil {
+			err = r.checkReady(&response)
+		}
 		if err == nil {
 			r.failed.Store(nil)
 			return response, nil
@@ -202,6 +206,14 @@ func (r *filling) answer(ctx context.Context, s *sender) (transport.Response, er
 			return response, ctx.Err()
 		}
 	}
+}
+
+// checkReady refuses an unexpected response that says that the target may give another one later.
+func (r *filling) checkReady(response *transport.Response) error {
+	if !isNotReady(response.Status) || r.Source.Expected(r.Request, response.Status) {
+		return nil
+	}
+	return fmt.Errorf("%w: the target is not ready", said(r.Source.CheckStatus(r.Request, response.Status), response))
 }
 
 // capture returns the row of a response, which must be the expected one.

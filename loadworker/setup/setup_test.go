@@ -124,16 +124,23 @@ func TestFillWithoutCapture(t *testing.T) {
 }
 
 func TestFillTriesAgain(t *testing.T) {
-	s, table := newShop(t), codes(t)
-	s.fail = func(n int, _ http.ResponseWriter) bool {
-		if n <= 2 {
-			panic(http.ErrAbortHandler) // the connection breaks
-		}
-		return false
-	}
-	must.Succeed(t, fill(1, table).Run(context.Background(), newConfig(t, s.URL, table), func(int64, error) {}))
-	if n := len(s.got()); n != 3 || table.Rows() != 1 {
-		t.Errorf("sent %d times, %d rows; want 3 and one", n, table.Rows())
+	for name, fails := range map[string]func(http.ResponseWriter){
+		"the connection breaks":   func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		"the target is not ready": func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, table := newShop(t), codes(t)
+			s.fail = func(n int, w http.ResponseWriter) bool {
+				if n <= 2 {
+					fails(w)
+				}
+				return n <= 2
+			}
+			must.Succeed(t, fill(1, table).Run(context.Background(), newConfig(t, s.URL, table), func(int64, error) {}))
+			if n := len(s.got()); n != 3 || table.Rows() != 1 {
+				t.Errorf("sent %d times, %d rows; want 3 and one", n, table.Rows())
+			}
+		})
 	}
 }
 
