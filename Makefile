@@ -152,12 +152,14 @@ retest = bin/retest -C $(1) -results $(RESULTS) -- -vet=off -p $(PACKAGES) -para
 bin/retest: FORCE
 	@go build -o $@ ./hack/retest
 
+# Other modules' tests read files of this one, which Go's cache of their results does not look at:
+# they always run.
 test: deps bin/helm bin/cluster bin/retest ## Run the tests of all modules, some against a real API server; no cluster needed. FULL=1: in a random order.
 	cluster build
 	export KUBEBUILDER_ASSETS KAFKA_HOME; KUBEBUILDER_ASSETS=$$(cluster assets); KAFKA_HOME=$$(go -C hack/images run . kafka); \
 	$(call retest,.) $(ALONE); \
 	CGO_ENABLED=1 $(call retest,.,-race) $$(comm -23 <(go list ./... | sort) <(go list $(ALONE) | sort)); \
-	for m in $(filter-out .,$(MODULES)); do CGO_ENABLED=1 $(call retest,$$m,-race) ./...; done
+	for m in $(filter-out .,$(MODULES)); do CGO_ENABLED=1 $(call retest,$$m,-race -count=1) ./...; done
 	$(call retest,.,-run "$$(sed -nE 's/^func (Test[A-Za-z0-9_]+).*/^\1$$/p' $(APART) | paste -sd '|')") $(sort $(dir $(APART)))
 	$(call retest,$(KUBERNETES),-shuffle=on) ./...
 
@@ -191,7 +193,7 @@ include hack/clusters.mk
 # The network is slow and the processors are not busy with it: what all parts of the demo need is
 # downloaded while bin/cluster is compiled, which needs little of it, and then Helm.
 download:
-	@for m in hack/tools/helm . hack/images hack/cluster/kubernetes; do go -C $$m list -deps $$([[ $$m == */helm ]] && echo tool || echo ./...) >/dev/null 2>&1 & done
+	@for m in hack/tools/helm . hack/images hack/cluster/kubernetes; do go -C $$m list -deps tool ./... >/dev/null 2>&1 & done
 demo: IMAGES := operator worker ratelimiter redis nginx
 demo: download bin/cluster bin/helm $(COMMANDS) cluster-ready ## Bring everything up, run the rate limiter's scenarios and judge them.
 	@$(in_$(CLUSTER)) go run ./hack/demo

@@ -26,6 +26,9 @@ var policy = config.Config{
 // unhandled is the name of the result of changes that no comparison knows.
 const unhandled = "unhandled"
 
+// internal is the field about which nothing is promised.
+const internal = "status.internal"
+
 // compare returns the changes of a definition that the promise forbids, each with its field. What
 // cannot be judged is none of them if the announcement names the field.
 func compare(before, now []byte, announcement string) ([]string, error) {
@@ -53,7 +56,7 @@ func compare(before, now []byte, announcement string) ([]string, error) {
 		fields := results.SameVersionValidation[version]
 		for _, path := range slices.Sorted(maps.Keys(fields)) {
 			field := strings.TrimPrefix(path, "^.")
-			if isInternal(field) {
+			if field == internal {
 				continue
 			}
 			for _, r := range fields[path] {
@@ -68,11 +71,6 @@ func compare(before, now []byte, announcement string) ([]string, error) {
 		}
 	}
 	return problems, nil
-}
-
-// isInternal says whether a field is one about which nothing is promised.
-func isInternal(field string) bool {
-	return field == "status.internal" || strings.HasPrefix(field, "status.internal.")
 }
 
 // hasReleases reports whether a changelog has a release beside what is unreleased.

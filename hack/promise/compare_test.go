@@ -69,19 +69,19 @@ func TestWhatThePromiseForbids(t *testing.T) {
 			properties(set("why", map[string]any{"type": "string"}))(f)
 			f["required"] = append(f["required"].([]any), "why")
 		}, forbidden: true},
-		"a shorter text":               {path: "spec.requests[].name", edit: set("maxLength", 10), forbidden: true},
-		"fewer items":                  {path: "spec.requests[].http.headers", edit: set("maxItems", 1), forbidden: true},
-		"a larger minimum":             {path: "spec.parallelism", edit: set("minimum", 2), forbidden: true},
-		"a value less":                 {path: "spec.requests[].http.method", edit: first("enum"), forbidden: true},
-		"another default":              {path: "spec.repetitions", edit: set("default", 2), forbidden: true},
-		"a default where none was":     {path: "spec.parallelism", edit: set("default", 2), forbidden: true},
-		"another type":                 {path: "spec.randomSeed", edit: set("type", "string"), forbidden: true},
-		"another pattern":              {path: "spec.requests[].http.path", edit: set("pattern", "^/a"), forbidden: true},
-		"another list":                 {path: "spec.steps", edit: set("x-kubernetes-list-type", "atomic"), forbidden: true},
-		"another type within internal": {path: "status.internal.stopTime", edit: set("type", "integer")},
-		"a rule less, unannounced":     {path: "spec.requests[]", edit: first("x-kubernetes-validations"), forbidden: true},
-		"a rule less, announced":       {path: "spec.requests[]", edit: first("x-kubernetes-validations"), announced: "`spec.requests[*]` has a rule less."},
-		"a shorter text, announced":    {path: "spec.requests[].name", edit: set("maxLength", 10), announced: "`spec.requests[*].name` is shorter.", forbidden: true},
+		"a shorter text":            {path: "spec.requests[].name", edit: set("maxLength", 10), forbidden: true},
+		"fewer items":               {path: "spec.requests[].http.headers", edit: set("maxItems", 1), forbidden: true},
+		"a larger minimum":          {path: "spec.parallelism", edit: set("minimum", 2), forbidden: true},
+		"a value less":              {path: "spec.requests[].http.method", edit: first("enum"), forbidden: true},
+		"another default":           {path: "spec.repetitions", edit: set("default", 2), forbidden: true},
+		"a default where none was":  {path: "spec.parallelism", edit: set("default", 2), forbidden: true},
+		"another type":              {path: "spec.randomSeed", edit: set("type", "string"), forbidden: true},
+		"another pattern":           {path: "spec.requests[].http.path", edit: set("pattern", "^/a"), forbidden: true},
+		"another list":              {path: "spec.steps", edit: set("x-kubernetes-list-type", "atomic"), forbidden: true},
+		"another type of internal":  {path: "status.internal", edit: set("type", "string")},
+		"a rule less, unannounced":  {path: "spec.requests[]", edit: first("x-kubernetes-validations"), forbidden: true},
+		"a rule less, announced":    {path: "spec.requests[]", edit: first("x-kubernetes-validations"), announced: "`spec.requests[*]` has a rule less."},
+		"a shorter text, announced": {path: "spec.requests[].name", edit: set("maxLength", 10), announced: "`spec.requests[*].name` is shorter.", forbidden: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			problems, err := compare(now, edited(t, now, tt.path, tt.edit), tt.announced)

@@ -122,28 +122,39 @@ func TestFillWithoutAShare(t *testing.T) {
 	}
 }
 
-// A target that gives no response to a fill is out of reach for as long as it is.
+// A target that gives no response to a fill, or is not ready, is out of reach for as long as it is.
 func TestSetupWaitsForTheTarget(t *testing.T) {
-	var away atomic.Bool
-	away.Store(true)
-	server := workertest.NewTarget(t, func(w http.ResponseWriter, _ *http.Request) {
-		if away.Load() {
-			panic(http.ErrAbortHandler)
-		}
-		_, _ = io.WriteString(w, `{"code":"x"}`)
-	})
-	a := shopping(server.URL, 1, workertest.Burst(0, 1, 1))
-	prepared(t, a, testConfig(), func(err error) {
-		var refusal *Refusal
-		if errors.As(err, &refusal) {
-			if want := `setup.fill: request "create": read: unexpected EOF; it is sent again`; refusal.Reason != workerv1.ReasonTargetUnreachable || refusal.Error() != want {
-				t.Errorf("not ready for %s: %v, want TargetUnreachable: %s", refusal.Reason, refusal, want)
+	for name, tt := range map[string]struct {
+		fails func(http.ResponseWriter)
+		says  string
+	}{
+		"no response": {func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, "read: unexpected EOF"},
+		"not ready":   {func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }, "status 503 Service Unavailable instead of 200 to 299: the target is not ready"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var away atomic.Bool
+			away.Store(true)
+			server := workertest.NewTarget(t, func(w http.ResponseWriter, _ *http.Request) {
+				if away.Load() {
+					tt.fails(w)
+					return
+				}
+				_, _ = io.WriteString(w, `{"code":"x"}`)
+			})
+			a := shopping(server.URL, 1, workertest.Burst(0, 1, 1))
+			prepared(t, a, testConfig(), func(err error) {
+				var refusal *Refusal
+				if errors.As(err, &refusal) {
+					if want := `setup.fill: request "create": ` + tt.says + "; it is sent again"; refusal.Reason != workerv1.ReasonTargetUnreachable || refusal.Error() != want {
+						t.Errorf("not ready for %s: %v, want TargetUnreachable: %s", refusal.Reason, refusal, want)
+					}
+					away.Store(false)
+				}
+			})
+			if away.Load() {
+				t.Error("it was not said that the target is out of reach")
 			}
-			away.Store(false)
-		}
-	})
-	if away.Load() {
-		t.Error("it was not said that the target is out of reach")
+		})
 	}
 }
 

@@ -189,8 +189,9 @@ func (r *filling) one(ctx context.Context, s *sender, j int64) ([]string, error)
 func (r *filling) answer(ctx context.Context, s *sender) (transport.Response, error) {
 	for wait := tryAgain; ; wait = min(2*wait, maxTryAgain) {
 		response, err := s.send(ctx)
-		if err == nil {
-			err = r.checkReady(&response)
+		if err == nil && r.notReady(r.Request, response.Status) {
+			err = said(r.Source.CheckStatus(r.Request, response.Status), &response)
+			err = fmt.Errorf("%w: the target is not ready", err)
 		}
 		if err == nil {
 			r.failed.Store(nil)
@@ -206,14 +207,6 @@ func (r *filling) answer(ctx context.Context, s *sender) (transport.Response, er
 			return response, ctx.Err()
 		}
 	}
-}
-
-// checkReady refuses an unexpected response that says that the target may give another one later.
-func (r *filling) checkReady(response *transport.Response) error {
-	if !isNotReady(response.Status) || r.Source.Expected(r.Request, response.Status) {
-		return nil
-	}
-	return fmt.Errorf("%w: the target is not ready", said(r.Source.CheckStatus(r.Request, response.Status), response))
 }
 
 // capture returns the row of a response, which must be the expected one.

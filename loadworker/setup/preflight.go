@@ -65,19 +65,19 @@ func (p Preflight) judge(question int, r *transport.Response) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, errNotServing), isNotReady(r.Status) && !p.Source.Expected(question, r.Status):
+	case errors.Is(err, errNotServing), p.notReady(question, r.Status):
 		return &Unreachable{p.errorf(question, fmt.Errorf("%w: the target is not ready", err))}
 	}
 	return p.errorf(question, err)
 }
 
-// isNotReady reports whether a status, of HTTP or of gRPC, is that of a target that is
-// starting, or of a proxy in front of one. Of a deadline it is chance which side notices
-// it first, and no response is that, too.
-func isNotReady(status int) bool {
+// notReady reports whether a status, of HTTP or of gRPC, is that of a target that is
+// starting or has no room, or of a proxy in front of one, and is not what the request expects. Of a
+// deadline it is chance which side notices it first, and no response is that, too.
+func (c Config) notReady(request, status int) bool {
 	switch measure.HTTPStatus(status) {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true
+		return !c.Source.Expected(request, status)
 	}
 	return false
 }
