@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/console"
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/page"
@@ -141,7 +142,9 @@ func (r *reader) goThrough(blocks []page.Block) (problem string, measured bool) 
 			r.startShop(strings.Fields(strings.TrimPrefix(b.Text, start)))
 		case b.Info == "console": // others need a cluster
 			for _, c := range console.Parse(b.Text) {
+				begin := time.Now()
 				out, err := r.typeIn(c.Line)
+				r.t.Logf("%s: %s took %s", b.Section, c.Line, time.Since(begin).Round(time.Millisecond))
 				missing := c.Missing(out)
 				if err != nil {
 					return fmt.Sprintf("%s: %v\n%s", c.Line, err, out), measurement.MatchString(c.Line)
