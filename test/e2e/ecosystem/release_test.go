@@ -3,6 +3,7 @@
 package ecosystem
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -95,16 +96,23 @@ func (r *releaseFolder) unpackPlugin(t *testing.T) string {
 	return said
 }
 
-// upgrade installs the version before, with its own configuration, and this one while a run goes on. The
-// images are those of the folder: nothing is pulled.
+// upgrade installs the version before, with its own definitions and configuration, and this one while a run
+// goes on. The images are those of the folder: nothing is pulled.
 func (r *releaseFolder) upgrade(t *testing.T) string {
 	before, commit := previous(t)
 	keepRelease(t)
 	cluster.MustCommand(t, "cluster", "load", filepath.Join(r.path, "operator.oci.tar"), filepath.Join(r.path, "worker.oci.tar"))
 	notes := string(r.read(t, "notes.md"))
+	define := func(ctx context.Context, from string) {
+		t.Helper()
+		_, err := cluster.Command(ctx, "kubectl", "apply", "--server-side", "--force-conflicts", "-f", from)
+		must.Succeed(t, err)
+	}
+	t.Cleanup(func() { define(context.Background(), filepath.Join(operatorChart, "crds")) })
+	define(t.Context(), filepath.Join(before, "chart", "crds"))
 	inOperator(t, "upgrade", filepath.Join(before, "chart"), "--reset-then-reuse-values", "--wait", "--set", "config=null,image.tag="+previousTag+",workerImage.tag="+previousTag)
 	seen := sendsThrough(t, func() {
-		cluster.MustCommand(t, "kubectl", "apply", "--server-side", "--force-conflicts", "-f", filepath.Join(r.path, "crds.yaml"))
+		define(t.Context(), filepath.Join(r.path, "crds.yaml"))
 		inOperator(t, "upgrade", filepath.Join(r.path, "loadtest-operator-"+r.version+".tgz"), "--reset-then-reuse-values", "--wait", "--set",
 			fmt.Sprintf("image.repository=%s,image.tag=%s,workerImage.repository=%s,workerImage.tag=%s", r.image(notes, "operator"), r.version, r.image(notes, "worker"), r.version))
 	})
