@@ -3,6 +3,7 @@ package coordinator
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"weak"
 
@@ -11,7 +12,9 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // runState is what is known of a run. The coordinator's mutex guards it.
@@ -56,6 +59,7 @@ type workerState struct {
 	session  *session
 	identity Identity
 	lastSeen time.Time
+	refusal
 	readiness
 	numbers
 	// begun is how many steps it has begun, as far as is known from its snapshots.
@@ -64,6 +68,16 @@ type workerState struct {
 	// acknowledged.
 	snapshots map[int32]storedSnapshot
 }
+
+// refusal is why a worker's latest snapshot was not accepted, and of which step it was; the zero
+// value: it was. Until one of that step or a later one is, the worker counts as absent: it connects
+// again at once, and a run would wait for it without a word.
+type refusal struct {
+	why  string
+	step int32
+}
+
+func (w *workerState) isRefused() bool { return w.why != "" }
 
 // readiness is what a worker reported before the first step.
 type readiness struct {
@@ -178,6 +192,13 @@ func (r *runState) allReady() bool {
 	return r.directed()
 }
 
+// see notes that a message came.
+func (w *workerState) see(now time.Time) {
+	if !w.isRefused() {
+		w.lastSeen = now
+	}
+}
+
 // isReplacement says whether the worker's pod took the place of the one that connects
 // now, which may run on for a while.
 func (w *workerState) isReplacement(old Identity) bool {
@@ -191,9 +212,10 @@ func (w *workerState) connect(s *session, now time.Time) {
 		w.session.end(errReplaced)
 	}
 	if w.identity.PodUID != s.identity.PodUID {
-		w.readiness, w.begun, w.numbers = readiness{}, 0, numbers{}
+		w.readiness, w.begun, w.numbers, w.refusal = readiness{}, 0, numbers{}, refusal{}
 	}
-	w.session, w.identity, w.lastSeen = s, s.identity, now
+	w.session, w.identity = s, s.identity
+	w.see(now)
 	s.wakeSender()
 }
 
@@ -243,11 +265,15 @@ func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 	}
 	read, err := readMeasurement(m, assignment)
 	if err != nil {
+		c.refuse(s, m.GetStep(), err)
 		return c.reject(rejectInvalid, codes.InvalidArgument, "snapshot of step %d: measurement: %v", m.GetStep(), err)
 	}
 	var why rejection
 	var ok, last bool
 	c.locked(func() {
+		if w := s.run.worker(s.identity.Worker); w.session == s && m.GetStep() >= w.step {
+			w.refusal = refusal{}
+		}
 		if err = s.reasonOfEnd(); err != nil {
 			return
 		}
@@ -273,6 +299,14 @@ func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 	}
 	c.metrics.snapshots.Inc()
 	return nil
+}
+
+func (c *Coordinator) refuse(s *session, step int32, err error) {
+	c.locked(func() {
+		if w := s.run.worker(s.identity.Worker); w.session == s {
+			w.refusal = refusal{text.Clean(strings.ReplaceAll(err.Error(), "\n", "; "), measure.MaxErrorBytes), step}
+		}
+	})
 }
 
 // measured is what a snapshot holds, validated.

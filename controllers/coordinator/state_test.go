@@ -241,3 +241,45 @@ func TestFirstDirectiveNotifiesOfWorkersThatWaited(t *testing.T) {
 		t.Errorf("a later directive notified")
 	}
 }
+
+// A worker of another version may send what the operator does not accept, and connects again at once. It
+// is absent until a snapshot of that step or a later one is accepted, or another pod has its number.
+func TestWorkerIsAbsentWhileItsSnapshotsAreNotAccepted(t *testing.T) {
+	c, clk, _ := newIdleCoordinator()
+	c.Direct("a", running("a", 1, 3))
+	connected := func(pod string) *session {
+		s := sessionOf("a", 0)
+		s.identity.PodUID += pod
+		must.Succeed(t, c.attach(s))
+		c.seen(s)
+		return s
+	}
+	want := func(when string, accepted bool, refusal string, lastSeen time.Time) {
+		t.Helper()
+		if w := c.Observe("a").Workers[0]; w.Connected != accepted || w.Refusal != refusal || !w.LastSeen.Equal(lastSeen) {
+			t.Errorf("%s: connected %v, refusal %q, last seen %v; want %v, %q, %v", when, w.Connected, w.Refusal, w.LastSeen, accepted, refusal, lastSeen)
+		}
+	}
+	const why = "requests: 0, the plan has 1"
+	refused := func(s *session) {
+		t.Helper()
+		bad := snapshot(t, 3, 1, false, 10)
+		bad.Measurement.Requests = nil
+		if err := c.snapshot(s, bad); err == nil {
+			t.Error("it was accepted")
+		}
+	}
+	refused(connected(""))
+	clk.Step(time.Second)
+	s := connected("")
+	must.Succeed(t, c.snapshot(s, snapshot(t, 2, 9, true, 10)))
+	c.seen(s)
+	want("it connected again, with one of a step before", false, why, noon)
+	must.Succeed(t, c.snapshot(s, snapshot(t, 3, 2, false, 10)))
+	c.seen(s)
+	want("one was accepted", true, "", noon.Add(time.Second))
+	refused(s)
+	clk.Step(time.Second)
+	connected(" of another")
+	want("another pod connected", true, "", noon.Add(2*time.Second))
+}

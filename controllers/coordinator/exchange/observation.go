@@ -54,8 +54,11 @@ type Worker struct {
 
 	// PodUID and Node are those of its latest session.
 	PodUID, Node string
-	// Connected says that it has a session.
+	// Connected says that it has a session, and that its latest snapshot was accepted.
 	Connected bool
+	// Refusal is why its latest snapshot was not accepted, as one of another version than the
+	// operator's may send; empty: it was.
+	Refusal string
 	// Ready is what the worker said last; while it is not ready, Reason and
 	// Message are why, if it said so. It holds across reconnects of a pod.
 	Ready           bool
@@ -69,7 +72,8 @@ type Worker struct {
 	// Descriptors is the digest of the descriptors by which a worker that is ready encodes
 	// calls to the target, and ControlDescriptors of those for the control; empty: of none.
 	Descriptors, ControlDescriptors string
-	// LastSeen is when its latest message came; zero: never in this operator's life.
+	// LastSeen is when its latest message came, before a snapshot that was not accepted; zero: never
+	// in this operator's life.
 	LastSeen time.Time
 	// Begun is how many steps it has begun, as far as this process can tell from the
 	// snapshots that it sent. A worker that is ready has sent that of the step it is in.

@@ -43,10 +43,14 @@ func (r *running) waitUntil(limit time.Time, w exchange.Worker) (waits bool) {
 
 func (r *pass) silenceMessage() string {
 	c, first := r.out.Status.Workers, r.now
-	for _, w := range r.workers {
-		if r.isSilent(w) {
-			first = instant.Earlier(first, r.absentSince(w))
+	for i, w := range r.workers {
+		if !r.isSilent(w) {
+			continue
 		}
+		if w.Refusal != "" {
+			return fmt.Sprintf("The operator does not accept what worker %d sends: %s. Its image may be of another version than the operator. The run waits for its measurements until the step's time limit.", i, w.Refusal)
+		}
+		first = instant.Earlier(first, r.absentSince(w))
 	}
 	return fmt.Sprintf("%d of %s silent since %s: the pod runs, but the worker is not connected. The run waits for its measurements until the step's time limit.", c.Silent, workers(c.Desired), text.Clock(first))
 }

@@ -81,6 +81,17 @@ func TestFirstPassSaysNothingOfSessions(t *testing.T) {
 	}
 }
 
+// Of a worker whose messages the operator does not accept, people see why.
+func TestSilenceSaysWhatIsNotAccepted(t *testing.T) {
+	refused := cutOff
+	refused.LastSeen, refused.Refusal = began.Add(12*time.Second), "requests[0].outcomes: 13 classes, there are 16"
+	d := lifecycle.Decide(limited(0), policy.Rules{}, awaited(refused), began.Add(20*time.Second))
+	const want = "False WorkerSilent: The operator does not accept what worker 0 sends: requests[0].outcomes: 13 classes, there are 16. Its image may be of another version than the operator. The run waits for its measurements until the step's time limit."
+	if got := said(d.Status, v1beta1.ConditionWorkersReady); got != want {
+		t.Errorf("WorkersReady is %s, want %s", got, want)
+	}
+}
+
 // People see that a worker is silent, and since when; the status is written once.
 func TestSilenceIsSaidOnce(t *testing.T) {
 	lt := limited(0)
