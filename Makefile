@@ -153,7 +153,7 @@ bin/retest: FORCE
 	@go build -o $@ ./hack/retest
 
 # Other modules' tests read files of this one, which Go's cache of their results does not look at:
-# they always run.
+# they always run. Kubernetes' own program has no tests, and would be compiled again by other flags than the cluster's.
 test: deps bin/helm bin/cluster bin/retest ## Run the tests of all modules, some against a real API server; no cluster needed. FULL=1: in a random order.
 	cluster build
 	export KUBEBUILDER_ASSETS KAFKA_HOME; KUBEBUILDER_ASSETS=$$(cluster assets); KAFKA_HOME=$$(go -C hack/images run . kafka); \
@@ -161,7 +161,7 @@ test: deps bin/helm bin/cluster bin/retest ## Run the tests of all modules, some
 	CGO_ENABLED=1 $(call retest,.,-race) $$(comm -23 <(go list ./... | sort) <(go list $(ALONE) | sort)); \
 	for m in $(filter-out .,$(MODULES)); do CGO_ENABLED=1 $(call retest,$$m,-race -count=1) ./...; done
 	$(call retest,.,-run "$$(sed -nE 's/^func (Test[A-Za-z0-9_]+).*/^\1$$/p' $(APART) | paste -sd '|')") $(sort $(dir $(APART)))
-	$(call retest,$(KUBERNETES),-shuffle=on) ./...
+	$(call retest,$(KUBERNETES),-shuffle=on) $$(go -C $(KUBERNETES) list -f '{{with or .TestGoFiles .XTestGoFiles}}{{$$.ImportPath}}{{end}}' ./...)
 
 #? ARGS  flags of the checker, such as -seeds 5000 -seed 100; FULL=1: each fault before every event, which takes half an hour on two processors
 model: ## Check the decisions about a run against faults at the instants of simulated runs.
