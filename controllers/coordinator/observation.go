@@ -71,8 +71,8 @@ func (r *runState) observeWorkers() []exchange.Worker {
 	for number := range workers {
 		w := r.worker(int32(number))
 		workers[number] = exchange.Worker{
-			Connected: w.session != nil && !w.isRefused(),
-			Refusal:   w.why,
+			Connected: w.session != nil && r.refusal(w) == "",
+			Refusal:   r.refusal(w),
 			Ready:     w.ready,
 			Reason:    w.reason,
 			Message:   w.message,

@@ -59,7 +59,7 @@ type workerState struct {
 	session  *session
 	identity Identity
 	lastSeen time.Time
-	refusal
+	refused  refusal
 	readiness
 	numbers
 	// begun is how many steps it has begun, as far as is known from its snapshots.
@@ -69,15 +69,28 @@ type workerState struct {
 	snapshots map[int32]storedSnapshot
 }
 
-// refusal is why a worker's latest snapshot was not accepted, and of which step it was; the zero
-// value: it was. Until one of that step or a later one is, the worker counts as absent: it connects
-// again at once, and a run would wait for it without a word.
+// refusal is why a worker's snapshots of a step are not accepted, as of the first of them; the zero value:
+// they are. While that step is active the worker counts as absent: it connects again and again, and the
+// run would wait for it without a word.
 type refusal struct {
 	why  string
 	step int32
 }
 
-func (w *workerState) isRefused() bool { return w.why != "" }
+// refusal returns why the worker's snapshots of the active step are not accepted; empty: they are.
+func (r *runState) refusal(w *workerState) string {
+	if w.refused.step != r.directive.ActiveStep() {
+		return ""
+	}
+	return w.refused.why
+}
+
+// see notes that a message of the worker came.
+func (r *runState) see(w *workerState, now time.Time) {
+	if r.refusal(w) == "" {
+		w.lastSeen = now
+	}
+}
 
 // readiness is what a worker reported before the first step.
 type readiness struct {
@@ -192,13 +205,6 @@ func (r *runState) allReady() bool {
 	return r.directed()
 }
 
-// see notes that a message came.
-func (w *workerState) see(now time.Time) {
-	if !w.isRefused() {
-		w.lastSeen = now
-	}
-}
-
 // isReplacement says whether the worker's pod took the place of the one that connects
 // now, which may run on for a while.
 func (w *workerState) isReplacement(old Identity) bool {
@@ -212,10 +218,10 @@ func (w *workerState) connect(s *session, now time.Time) {
 		w.session.end(errReplaced)
 	}
 	if w.identity.PodUID != s.identity.PodUID {
-		w.readiness, w.begun, w.numbers, w.refusal = readiness{}, 0, numbers{}, refusal{}
+		w.readiness, w.begun, w.numbers, w.refused = readiness{}, 0, numbers{}, refusal{}
 	}
 	w.session, w.identity = s, s.identity
-	w.see(now)
+	s.run.see(w, now)
 	s.wakeSender()
 }
 
@@ -271,8 +277,8 @@ func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 	var why rejection
 	var ok, last bool
 	c.locked(func() {
-		if w := s.run.worker(s.identity.Worker); w.session == s && m.GetStep() >= w.step {
-			w.refusal = refusal{}
+		if w := s.run.worker(s.identity.Worker); w.session == s && m.GetStep() == w.refused.step {
+			w.refused = refusal{}
 		}
 		if err = s.reasonOfEnd(); err != nil {
 			return
@@ -301,10 +307,12 @@ func (c *Coordinator) snapshot(s *session, m *workerv1.Snapshot) error {
 	return nil
 }
 
+// refuse notes why a snapshot was not accepted. Later ones of its step may differ in their numbers: the text,
+// which stands in the status, stays.
 func (c *Coordinator) refuse(s *session, step int32, err error) {
 	c.locked(func() {
-		if w := s.run.worker(s.identity.Worker); w.session == s {
-			w.refusal = refusal{text.Clean(strings.ReplaceAll(err.Error(), "\n", "; "), measure.MaxErrorBytes), step}
+		if w := s.run.worker(s.identity.Worker); w.session == s && (w.refused.why == "" || w.refused.step != step) {
+			w.refused = refusal{text.Clean(strings.ReplaceAll(err.Error(), "\n", "; "), measure.MaxErrorBytes), step}
 		}
 	})
 }

@@ -241,7 +241,7 @@ func (c *Coordinator) seen(s *session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if w := s.run.worker(s.identity.Worker); w.session == s {
-		w.see(c.clock.Now())
+		s.run.see(w, c.clock.Now())
 	}
 }
 

@@ -242,8 +242,8 @@ func TestFirstDirectiveNotifiesOfWorkersThatWaited(t *testing.T) {
 	}
 }
 
-// A worker of another version may send what the operator does not accept, and connects again at once. It
-// is absent until a snapshot of that step or a later one is accepted, or another pod has its number.
+// A worker of another version may send what the operator does not accept, and connects again and again.
+// It is absent until a snapshot of that step is accepted, the step is over, or another pod has its number.
 func TestWorkerIsAbsentWhileItsSnapshotsAreNotAccepted(t *testing.T) {
 	c, clk, _ := newIdleCoordinator()
 	c.Direct("a", running("a", 1, 3))
@@ -263,7 +263,7 @@ func TestWorkerIsAbsentWhileItsSnapshotsAreNotAccepted(t *testing.T) {
 	const why = "requests: 0, the plan has 1"
 	refused := func(s *session) {
 		t.Helper()
-		bad := snapshot(t, 3, 1, false, 10)
+		bad := snapshot(t, 3, 9, false, 10)
 		bad.Measurement.Requests = nil
 		if err := c.snapshot(s, bad); err == nil {
 			t.Error("it was accepted")
@@ -272,6 +272,11 @@ func TestWorkerIsAbsentWhileItsSnapshotsAreNotAccepted(t *testing.T) {
 	refused(connected(""))
 	clk.Step(time.Second)
 	s := connected("")
+	worse := snapshot(t, 3, 9, false, 10)
+	worse.Measurement = nil
+	if err := c.snapshot(s, worse); err == nil {
+		t.Error("no measurement was accepted")
+	}
 	must.Succeed(t, c.snapshot(s, snapshot(t, 2, 9, true, 10)))
 	c.seen(s)
 	want("it connected again, with one of a step before", false, why, noon)
@@ -280,6 +285,11 @@ func TestWorkerIsAbsentWhileItsSnapshotsAreNotAccepted(t *testing.T) {
 	want("one was accepted", true, "", noon.Add(time.Second))
 	refused(s)
 	clk.Step(time.Second)
-	connected(" of another")
+	s = connected(" of another")
 	want("another pod connected", true, "", noon.Add(2*time.Second))
+	refused(s)
+	c.Direct("a", running("a", 1, 4))
+	clk.Step(time.Second)
+	c.seen(s)
+	want("the step was over", true, "", noon.Add(3*time.Second))
 }

@@ -30,7 +30,7 @@ const unhandled = "unhandled"
 const internal = "status.internal"
 
 // compare returns the changes of a definition that the promise forbids, each with its field. What
-// cannot be judged is none of them if the announcement names the field.
+// cannot be judged is left out if the announcement names the field.
 func compare(before, now []byte, announcement string) ([]string, error) {
 	var old, current apiextensionsv1.CustomResourceDefinition
 	for _, read := range []struct {

@@ -15,8 +15,10 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
@@ -109,7 +111,12 @@ func (l *link) run(ctx context.Context, stream func(context.Context) (time.Time,
 			return nil
 		}
 		if !received.IsZero() {
-			lastReceived, attempt = received, 0
+			lastReceived = received
+			// Of a coordinator that is there, but does not accept what the worker sends, more is
+			// not expected of the next stream.
+			if status.Code(err) != codes.InvalidArgument {
+				attempt = 0
+			}
 		}
 		if away := time.Since(lastReceived); away >= time.Duration(l.patience.Load()) {
 			return fmt.Errorf("coordinator %s was unreachable for %v: %w", l.address, away.Round(time.Second), err)

@@ -9,6 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
@@ -80,6 +83,25 @@ func TestLinkGivesUpAfterOneContinuousAbsence(t *testing.T) {
 		}
 		if lost != len(waits) {
 			t.Errorf("the worker received %d events of lost streams, want %d", lost, len(waits))
+		}
+	})
+}
+
+// A coordinator that does not accept what the worker sends is asked less and less often, and never given up.
+func TestLinkWaitsLongerWhileItsMessagesAreNotAccepted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		l := &link{address: "a:1", events: make(chan event, 10_000)}
+		l.patience.Store(int64(time.Minute))
+		begin, streams := time.Now(), 0
+		err := l.run(ctx, func(context.Context) (time.Time, error) {
+			if streams++; time.Since(begin) > 10*time.Minute {
+				cancel()
+			}
+			return time.Now(), status.Error(codes.InvalidArgument, "13 classes, there are 16")
+		})
+		if most := 10 + int(10*time.Minute/(longestRetry/2)); err != nil || streams > most {
+			t.Errorf("run = %v, %d streams in 10 minutes; want no error, and at most %d", err, streams, most)
 		}
 	})
 }

@@ -54,10 +54,9 @@ type Worker struct {
 
 	// PodUID and Node are those of its latest session.
 	PodUID, Node string
-	// Connected says that it has a session, and that its latest snapshot was accepted.
+	// Connected says that it has a session, and that its snapshots of the active step are accepted.
 	Connected bool
-	// Refusal is why its latest snapshot was not accepted, as one of another version than the
-	// operator's may send; empty: it was.
+	// Refusal is why they are not, for example that the worker's version counts otherwise; empty: they are.
 	Refusal string
 	// Ready is what the worker said last; while it is not ready, Reason and
 	// Message are why, if it said so. It holds across reconnects of a pod.

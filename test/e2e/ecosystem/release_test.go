@@ -97,7 +97,7 @@ func (r *releaseFolder) unpackPlugin(t *testing.T) string {
 }
 
 // upgrade installs the version before, with its own definitions and configuration, and this one while a run
-// goes on. The images are those of the folder: nothing is pulled.
+// goes on. It uses the images of the folder, and pulls none.
 func (r *releaseFolder) upgrade(t *testing.T) string {
 	before, commit := previous(t)
 	keepRelease(t)
