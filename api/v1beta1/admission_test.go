@@ -18,7 +18,7 @@ import (
 // TestAdmissionIsTheAPIServers compares what a run without a cluster makes of a LoadTest
 // with what the API server makes of it: its defaults, and its refusals to the letter.
 func TestAdmissionIsTheAPIServers(t *testing.T) {
-	rules, err := admission.New()
+	rules, err := admission.OfLoadTests()
 	must.Succeed(t, err)
 	c, namespace := strictClient(t), apiserver.Namespace(t)
 	compare := func(t *testing.T, patch string) {
@@ -51,7 +51,7 @@ func specOf(t *testing.T, object *unstructured.Unstructured) v1beta1.LoadTestSpe
 }
 
 func TestAdmissionRefusesUnknownFields(t *testing.T) {
-	rules, err := admission.New()
+	rules, err := admission.OfLoadTests()
 	must.Succeed(t, err)
 	object := loadTest(t, "default", "{leader: {}, requests: [{paht: /}]}")
 	_, err = rules.Admit(t.Context(), object)
@@ -63,7 +63,7 @@ func TestAdmissionRefusesUnknownFields(t *testing.T) {
 
 // A status is the operator's: none that a manifest brings may make a run look finished.
 func TestAdmissionDropsTheStatus(t *testing.T) {
-	rules, err := admission.New()
+	rules, err := admission.OfLoadTests()
 	must.Succeed(t, err)
 	object := loadTest(t, "default", "{}")
 	object.Object["status"] = map[string]any{"phase": "Finished", "verdict": "Passed"}

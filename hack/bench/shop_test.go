@@ -29,7 +29,7 @@ func TestTheLoadTestOfTheShopIsValid(t *testing.T) {
 	must.Succeed(t, err)
 	must.Succeed(t, manifest.UnmarshalJSON(inJSON))
 	manifest.SetNamespace("shop") // kubectl sets one
-	api, err := admission.New()
+	api, err := admission.OfLoadTests()
 	must.Succeed(t, err)
 	if _, problems := api.Review(t.Context(), manifest); len(problems) > 0 {
 		t.Errorf("the manifest has problems: %v", problems)

@@ -17,7 +17,7 @@ import (
 
 // What is embedded is what the rules of the API make of the samples.
 func TestSamplesAreEmbeddedAsAnAPIServerStoresThem(t *testing.T) {
-	rules, err := admission.New()
+	rules, err := admission.OfLoadTests()
 	must.Succeed(t, err)
 	for _, system := range serve.Names() {
 		name := "try-" + serve.Service(system)

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -30,6 +31,7 @@ const patience = 2 * time.Minute
 var current struct {
 	environment *envtest.Environment
 	config      *rest.Config
+	client      client.WithWatch
 	assets      string
 }
 
@@ -87,7 +89,11 @@ func start(others []CRD) error {
 			// What was started before the error would outlive the test.
 			return errors.Join(fmt.Errorf("start the server: %w", err), environment.Stop())
 		}
-		current.environment, current.config, current.assets = environment, config, dir
+		c, err := newClient(config)
+		if err != nil {
+			return errors.Join(err, environment.Stop())
+		}
+		current.environment, current.config, current.client, current.assets = environment, config, c, dir
 		return nil
 	})
 }
@@ -122,31 +128,53 @@ func Config(t testing.TB) *rest.Config {
 // Scheme returns a scheme with Kubernetes' own types and this repository's.
 func Scheme(t testing.TB) *runtime.Scheme {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1beta1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+	scheme, err := newScheme()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return scheme
 }
 
-// Client returns a client that reads and writes without a cache.
-func Client(t testing.TB) client.WithWatch {
-	t.Helper()
-	c, err := client.NewWithWatch(Config(t), client.Options{Scheme: Scheme(t)})
-	if err != nil {
-		t.Fatalf("make a client: %v", err)
-	}
-	return c
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	return scheme, errors.Join(clientgoscheme.AddToScheme(scheme), v1beta1.AddToScheme(scheme))
 }
 
-// Namespace creates a namespace for this test alone and returns its name.
+// Client returns a client that reads and writes without a cache. All tests of a package
+// share it: to make one is to ask the server for all of its kinds.
+func Client(t testing.TB) client.WithWatch {
+	t.Helper()
+	Config(t) // fails the test when there is no server
+	return current.client
+}
+
+func newClient(config *rest.Config) (client.WithWatch, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	return c, nil
+}
+
+// Namespace creates a namespace for this test alone and returns its name. Its LoadTests are
+// deleted at the end of the test: what looks at all that have not ended would otherwise
+// look at those of all tests before.
 func Namespace(t testing.TB) string {
 	t.Helper()
+	c := Client(t)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	if err := Client(t).Create(t.Context(), namespace); err != nil {
+	if err := c.Create(t.Context(), namespace); err != nil {
 		t.Fatalf("create a namespace: %v", err)
 	}
+	t.Cleanup(func() {
+		err := c.DeleteAllOf(context.WithoutCancel(t.Context()), &v1beta1.LoadTest{}, client.InNamespace(namespace.Name))
+		if err != nil {
+			t.Errorf("delete the LoadTests of namespace %s: %v", namespace.Name, err)
+		}
+	})
 	return namespace.Name
 }

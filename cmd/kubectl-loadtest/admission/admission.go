@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -32,11 +33,17 @@ type Admission struct {
 	rules     *cel.Validator
 }
 
-// New reads the definition of LoadTests.
-func New() (*Admission, error) { return read(crd.LoadTests) }
+// The rules of a definition take most of a second to compile, once in a process.
+var (
+	loadTests = sync.OnceValues(func() (*Admission, error) { return read(crd.LoadTests) })
+	schedules = sync.OnceValues(func() (*Admission, error) { return read(crd.Schedules) })
+)
 
-// NewForSchedules reads the definition of LoadTestSchedules.
-func NewForSchedules() (*Admission, error) { return read(crd.Schedules) }
+// OfLoadTests is that of the definition of LoadTests. It may be used by several goroutines.
+func OfLoadTests() (*Admission, error) { return loadTests() }
+
+// OfSchedules is that of the definition of LoadTestSchedules.
+func OfSchedules() (*Admission, error) { return schedules() }
 
 func read(definition []byte) (*Admission, error) {
 	props, err := properties(definition)

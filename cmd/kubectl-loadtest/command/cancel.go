@@ -106,7 +106,7 @@ func (c *cluster) resumeSame(ctx context.Context, m document.Manifest) (*v1beta1
 	case !lt.Spec.Suspend || progress.Finished(lt):
 		return nil, nil
 	}
-	rules, err := admission.New()
+	rules, err := admission.OfLoadTests()
 	if err != nil {
 		return nil, err
 	}

@@ -178,11 +178,11 @@ func (t *checkedTest) refuseField(field, message string) {
 type reviews struct{ tests, schedules *admission.Admission }
 
 func newReviews(tests []*checkedTest) (r reviews, err error) {
-	if r.tests, err = admission.New(); err != nil {
+	if r.tests, err = admission.OfLoadTests(); err != nil {
 		return r, err
 	}
 	if slices.ContainsFunc(tests, func(t *checkedTest) bool { return isSchedule(t.Object) }) {
-		r.schedules, err = admission.NewForSchedules()
+		r.schedules, err = admission.OfSchedules()
 	}
 	return r, err
 }

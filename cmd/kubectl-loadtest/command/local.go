@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -90,7 +89,7 @@ func (c *config) runLocal(ctx context.Context, files []string, o *localOptions, 
 
 // runner runs LoadTests on this machine.
 func (c *config) runner(live *live) *localcommand.Runner {
-	r := &localcommand.Runner{Out: c.streams.Out, Err: c.streams.Err, Size: c.streams.Size, Admit: admit()}
+	r := &localcommand.Runner{Out: c.streams.Out, Err: c.streams.Err, Size: c.streams.Size, Admit: admit}
 	if live != nil {
 		r.Page = live
 	}
@@ -100,16 +99,13 @@ func (c *config) runner(live *live) *localcommand.Runner {
 // warn says what is wrong with something that was done all the same.
 func (c *config) warn(sentence string) { _, _ = fmt.Fprintln(c.streams.Err, sentence) }
 
-// admit returns what does to a LoadTest what an API server does. The rules are read once, for the first.
-func admit() func(context.Context, document.Manifest) (*v1beta1.LoadTest, error) {
-	rules := sync.OnceValues(admission.New)
-	return func(ctx context.Context, m document.Manifest) (*v1beta1.LoadTest, error) {
-		admission, err := rules()
-		if err != nil {
-			return nil, err
-		}
-		return admission.Admit(ctx, m)
+// admit does to a LoadTest what an API server does.
+func admit(ctx context.Context, m document.Manifest) (*v1beta1.LoadTest, error) {
+	rules, err := admission.OfLoadTests()
+	if err != nil {
+		return nil, err
 	}
+	return rules.Admit(ctx, m)
 }
 
 // worker is what a run on this machine starts. A person has no use for it.

@@ -20,7 +20,7 @@ import (
 )
 
 var rules = func() *admission.Admission {
-	a, err := admission.New()
+	a, err := admission.OfLoadTests()
 	if err != nil {
 		panic(err)
 	}
