@@ -135,7 +135,8 @@ verify-fast: generate ## The part of verify that takes two minutes: what is gene
 # there, and take five to ten times as long: those that decide (the import rules have the
 # list), what is measured, and tools.
 ALONE = $(shell sed -n '/^var pure/,/^}/p' hack/archtest/rules.go | grep -o '"[^"]*"' | tr -d '"' | sed 's|^|./|') \
-	./controllers/loadtest/search/... ./accesslog/... ./expression/... ./selector/... ./pace/... ./measure/... ./text/... ./api/... ./test/world/... ./hack/seeds/... ./hack/docs/... ./hack/archtest/...
+	./controllers/loadtest/search/... ./accesslog/... ./expression/... ./selector/... ./pace/... ./measure/... ./text/... ./api/... ./test/world/... ./hack/seeds/... ./hack/docs/... ./hack/archtest/... \
+	./cmd/kubectl-loadtest/comparison ./cmd/kubectl-loadtest/draft ./cmd/kubectl-loadtest/report/... ./cmd/kubectl-loadtest/progress ./loadworker/message ./hack/crdtext ./hack/demo/... ./test/e2e/audit
 # What is not built with the race detector, which would change what it measures.
 APART = $(shell grep -rl --include='*_test.go' --exclude-dir=bin '^//go:build.*!race' .)
 # Tests of this many at once wait for what they wait for beside each other. What hangs says so

@@ -97,14 +97,18 @@ func startPrometheus(t *testing.T, server string) (ask func(expr string) float64
 	}
 }
 
-// The panels by request of the chart's dashboard find data, and what is counted: Prometheus reads
-// counters, labels and percentiles as they are shown.
-func TestPanelsByRequestFindData(t *testing.T) {
+// The panels by request and of streams of the chart's dashboard find data, and what is counted:
+// Prometheus reads counters, labels and percentiles as they are shown.
+func TestPanelsFindData(t *testing.T) {
 	lt := running("checkout")
 	o := newOperator(t, lt)
 	last := lt.DeepCopy().Status
 	last.Verdict, last.Steps[0].State, last.Steps[0].Result = v1beta1.VerdictFailed, v1beta1.StepComplete, result(t, 1000)
 	last.Steps[0].Result.Requests[0].Outcomes = v1beta1.Outcomes{Success: 1000}
+	last.Steps[0].Result.Streams = &v1beta1.StreamsResult{
+		Events: 90, FirstEvent: &v1beta1.EventTimes{P95: milliseconds(40)},
+		BetweenEvents: &v1beta1.EventTimes{P95: milliseconds(20)}, LongestGap: &v1beta1.EventTimes{P95: milliseconds(2000)},
+	}
 	o.Finished(lt.UID, &last)
 	operator := httptest.NewServer(promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{}))
 	defer operator.Close()
@@ -121,14 +125,17 @@ func TestPanelsByRequestFindData(t *testing.T) {
 	got := map[string]float64{}
 	fill := strings.NewReplacer("$__rate_interval", "1m", "$namespace", lt.Namespace, "$name", lt.Name)
 	for _, panel := range board.Panels {
-		if strings.HasSuffix(panel.Title, ", by request") {
+		if strings.HasSuffix(panel.Title, ", by request") || strings.HasSuffix(panel.Title, ", of streams") {
 			got[panel.Title] = ask(fill.Replace(panel.Targets[0].Expr))
 		}
 	}
-	same.As(t, "panels", map[string]float64{"Rate, by request": 0, "Failed, by request": 0, "Outcomes, by request": 0, "p95, by request": 0.005}, got)
+	same.As(t, "panels", map[string]float64{
+		"Rate, by request": 0, "Failed, by request": 0, "Outcomes, by request": 0, "p95, by request": 0.005,
+		"Time to the first event, of streams": 0.04, "Between events, of streams": 0.02, "Longest gap, of streams": 2, "Events, of streams": 0,
+	}, got)
 	for expr, want := range map[string]float64{
 		`loadtest_request_sent_total{request="browse"}`: 1002, `loadtest_request_failed_total{request="browse"}`: 2,
-		`loadtest_request_outcomes_total{request="browse", outcome="success"}`: 1000,
+		`loadtest_request_outcomes_total{request="browse", outcome="success"}`: 1000, `loadtest_stream_events_total`: 90,
 	} {
 		if n := ask(expr); n != want {
 			t.Errorf("%s is %v, want %v", expr, n, want)
