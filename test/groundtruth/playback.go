@@ -1,6 +1,8 @@
 package groundtruth
 
 import (
+	"bytes"
+	"compress/gzip"
 	"math/rand/v2"
 	"time"
 )
@@ -21,10 +23,32 @@ type playback struct {
 	events int           // that are in the steps so far
 	at     time.Duration // of the next event
 	ready  []step
+
+	packer *gzip.Writer // into packed; nil: nothing is compressed
+	packed bytes.Buffer
 }
 
 func (s *Stream) play(seed uint64, number int64) *playback {
-	return &playback{stream: s, random: drawing(seed, number), at: s.First}
+	p := &playback{stream: s, random: drawing(seed, number), at: s.First}
+	if s.Gzip {
+		p.packer = gzip.NewWriter(&p.packed)
+	}
+	return p
+}
+
+// pack compresses what is written next of the body; last says that nothing follows.
+func (p *playback) pack(b []byte, last bool) []byte {
+	if p.packer == nil {
+		return b
+	}
+	p.packed.Reset()
+	_, _ = p.packer.Write(b) // into memory
+	if last {
+		_ = p.packer.Close()
+	} else {
+		_ = p.packer.Flush()
+	}
+	return bytes.Clone(p.packed.Bytes())
 }
 
 // next is the next step. After the last one there is none to be asked for.
@@ -48,15 +72,15 @@ func (p *playback) following() []step {
 		return []step{{at: p.at, end: true}}
 	}
 	if p.events == s.Events {
-		steps := p.pieces(s.last())
+		steps := p.pieces(p.pack(s.last(), true))
 		return append(steps, step{at: steps[len(steps)-1].at, end: true})
 	}
 	p.events++
 	var steps []step
 	if s.Comments && p.events > 1 {
-		steps = append(steps, step{at: p.at - s.Every/2, bytes: s.comment()})
+		steps = append(steps, step{at: p.at - s.Every/2, bytes: p.pack(s.comment(), false)})
 	}
-	steps = append(steps, p.pieces(s.event(p.events))...)
+	steps = append(steps, p.pieces(p.pack(s.event(p.events), false))...)
 	steps[len(steps)-1].event, steps[len(steps)-1].stalls = true, s.stall(p.events) > 0
 	if p.events == s.Events && s.Break == Keep {
 		p.at += s.stall(p.events) // the end comes with the last event

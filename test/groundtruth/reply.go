@@ -187,6 +187,7 @@ func Interim(n int) Reply {
 //	pieces=1ms           one byte at a time
 //	large=10,65536       event 10 has 65536 bytes more
 //	invalid=10           event 10 is no UTF-8
+//	gzip                 compressed, whatever the client accepts
 //	comments             one between two events
 //	crlf, cr             the end of a line
 //	bom                  a byte order mark at the beginning

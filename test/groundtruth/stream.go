@@ -66,6 +66,9 @@ type Stream struct {
 	LineEnd string
 	// ByteOrderMark, of SSE, begins the body with one.
 	ByteOrderMark bool
+	// Gzip compresses the body, whatever the client accepts. What is compressed of each event leaves when
+	// the event is due.
+	Gzip bool
 }
 
 // Due is the time of each event after the request, for as long as yield returns true. It
@@ -109,7 +112,11 @@ func (s *Stream) contentType() string {
 
 // head is that of a response by HTTP/1.1.
 func (s *Stream) head() []byte {
-	return head(http.StatusOK, "Content-Type: "+s.contentType(), "Cache-Control: no-cache", "Transfer-Encoding: chunked")
+	fields := []string{"Content-Type: " + s.contentType(), "Cache-Control: no-cache", "Transfer-Encoding: chunked"}
+	if s.Gzip {
+		fields = append(fields, "Content-Encoding: gzip")
+	}
+	return head(http.StatusOK, fields...)
 }
 
 // event is the bytes of event n.

@@ -53,6 +53,9 @@ func (s *Stream) header(header http.Header) {
 	header.Set("Content-Type", s.contentType())
 	header.Set("Cache-Control", "no-cache")
 	header["Date"] = nil
+	if s.Gzip {
+		header.Set("Content-Encoding", "gzip")
+	}
 	if s.Format == Messages && !s.Unended {
 		header.Set(http.TrailerPrefix+"Grpc-Status", "0")
 	}

@@ -65,6 +65,8 @@ func (s *Stream) option(r *reader) {
 		s.Large, s.LargeOf = values.event(s), values.count()
 	case "invalid":
 		s.Invalid = values.event(s)
+	case "gzip":
+		s.Gzip = true
 	default:
 		s.appearance(name, r)
 	}
@@ -85,7 +87,7 @@ func (s *Stream) appearance(name string, r *reader) {
 	case "bom":
 		s.ByteOrderMark = true
 	default:
-		r.fail(fmt.Errorf("%q is no option of a stream: must be format, stall, reset, close, unended, pieces, large, invalid, comments, crlf, cr or bom", name))
+		r.fail(fmt.Errorf("%q is no option of a stream: must be format, stall, reset, close, unended, pieces, large, invalid, gzip, comments, crlf, cr or bom", name))
 	}
 }
 
@@ -100,6 +102,8 @@ func (s *Stream) check() error {
 		return errors.New("unended must not be set for a stream without an end")
 	case s.Break != Keep && s.Unended:
 		return errors.New("unended must not be set beside reset or close")
+	case s.Gzip && s.ByteOrderMark:
+		return errors.New("bom must not be set beside gzip")
 	case s.Piece > 0 && s.Large > 0:
 		return errors.New("large must not be set beside pieces")
 	}
@@ -113,6 +117,8 @@ func (s *Stream) checkFormat() error {
 		return fmt.Errorf("comments, cr and bom must not be set for the format %s", s.Format)
 	case s.Format != SSE && s.Format != Lines && s.LineEnd != "\n":
 		return fmt.Errorf("crlf must not be set for the format %s", s.Format)
+	case s.Format == Messages && s.Gzip:
+		return errors.New("gzip must not be set for the format grpc")
 	case s.Format == Messages && s.Invalid > 0:
 		return errors.New("invalid must not be set for the format grpc")
 	}

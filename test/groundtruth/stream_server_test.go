@@ -137,17 +137,32 @@ func TestStreamKeepsItsSchedule(t *testing.T) {
 	})
 }
 
+// A loop compresses as net/http does.
+func TestACompressedStreamFromALoop(t *testing.T) {
+	s := start(t, Config{Routes: streams(t, map[string]string{"s": "stream:2:0s:1ms:gzip"})})
+	response, err := http.Get(s.URL() + "/s/1")
+	must.Succeed(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if want := "data: {\"n\":1}\n\ndata: {\"n\":2}\n\ndata: [DONE]\n\n"; err != nil || string(text) != want || !response.Uncompressed {
+		t.Errorf("read %q, %v, compressed %t; want %q, compressed", text, err, response.Uncompressed, want)
+	}
+}
+
 func TestStreamsOverEachProtocol(t *testing.T) {
 	routes := streams(t, map[string]string{
 		"whole": "stream:2:0s:1ms:comments:bom:invalid=2", "lines": "stream:1:0s:0s:format=lines", "unended": "stream:1:0s:0s:unended",
 		"reset": "stream:9:1ms:1ms:reset=1", "close": "stream:9:1ms:1ms:close=1", "large": "stream:1:0s:0s:large=1,4000000:unended",
+		"packed": "stream:2:0s:1ms:gzip:comments", "packed-unended": "stream:1:0s:0s:gzip:pieces=1us:unended",
 	})
 	over(t, Config{Routes: routes}, func(t *testing.T, s *Server, client *http.Client) {
 		for path, want := range map[string]string{
-			"/whole":   "\ufeffdata: {\"n\":1}\n\n: ping\n\ndata: {\"n\":2,\"x\":\"\xff\xc0\x80\"}\n\ndata: [DONE]\n\n",
-			"/lines":   "{\"n\":1}\n{\"done\":true}\n",
-			"/unended": "data: {\"n\":1}\n\n",
-			"/large":   "data: {\"n\":1,\"x\":\"" + strings.Repeat("x", 4_000_000) + "\"}\n\n",
+			"/packed/1":         "data: {\"n\":1}\n\n: ping\n\ndata: {\"n\":2}\n\ndata: [DONE]\n\n", // net/http has decompressed it
+			"/packed-unended/1": "data: {\"n\":1}\n\n",
+			"/whole":            "\ufeffdata: {\"n\":1}\n\n: ping\n\ndata: {\"n\":2,\"x\":\"\xff\xc0\x80\"}\n\ndata: [DONE]\n\n",
+			"/lines":            "{\"n\":1}\n{\"done\":true}\n",
+			"/unended":          "data: {\"n\":1}\n\n",
+			"/large":            "data: {\"n\":1,\"x\":\"" + strings.Repeat("x", 4_000_000) + "\"}\n\n",
 		} {
 			if code, got := fetchFrom(client, s.URL()+path); code != http.StatusOK || got != want {
 				t.Errorf("%s is answered %d %.300q, want %.300q", path, code, got, want)
@@ -163,8 +178,9 @@ func TestStreamsOverEachProtocol(t *testing.T) {
 				t.Errorf("%s is answered %q, %v; want %q and an error", path, got, err, want)
 			}
 		}
-		got := until(t, s, func(c Counters) bool { return c.Answered == 6 && c.InFlight == 0 })
+		got := until(t, s, func(c Counters) bool { return c.Answered == 8 && c.InFlight == 0 })
 		want := map[string]StreamCounts{
+			"packed": {Begun: 1, Ended: 1, Events: 2}, "packed-unended": {Begun: 1, Broken: 1, Events: 1},
 			"whole": {Begun: 1, Ended: 1, Events: 2}, "lines": {Begun: 1, Ended: 1, Events: 1}, "unended": {Begun: 1, Broken: 1, Events: 1},
 			"reset": {Begun: 1, Broken: 1, Events: 1}, "close": {Begun: 1, Broken: 1, Events: 1}, "large": {Begun: 1, Broken: 1, Events: 1},
 		}
