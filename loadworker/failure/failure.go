@@ -38,6 +38,10 @@ const (
 	Reading     Phase = "read"
 )
 
+// ErrEncoded is the error of a stream whose events cannot be told apart.
+var ErrEncoded = errors.New("the stream is compressed (Content-Encoding), so that its events cannot be told apart: " +
+	"the worker asks for no compression, unless headers has Accept-Encoding; switch it off at the target")
+
 // Error is the failure of a request: its phase and its cause.
 type Error struct {
 	Phase Phase

@@ -418,6 +418,44 @@ func TestStreamsAreReadAsTheyCome(t *testing.T) {
 	}
 }
 
+// Of a stream that is compressed, no byte is taken for the end of an event: the request fails, and says why.
+func TestStreamsThatAreCompressed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		encoding string
+		status   int
+		outcome  string // "": success
+		want     transport.Streamed
+	}{
+		"gzip":              {encoding: "gzip", status: 200, outcome: "badResponse"},
+		"br, of a 201":      {encoding: "br", status: 201, outcome: "badResponse"},
+		"identity":          {encoding: "Identity", status: 200, want: transport.Streamed{Events: 2}},
+		"gzip, of an error": {encoding: "gzip", status: 503},
+	} {
+		t.Run(name, func(t *testing.T) {
+			handle := func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/plain" {
+					w.Header().Set("Content-Encoding", tt.encoding)
+				}
+				tells(tt.status, "", part{10 * ms, "a\nb\n"})(w, r)
+			}
+			overStreams(t, handle, func(t *testing.T, _ streamWay, s streamSender, _ *world) {
+				w := &seen{start: time.Now()}
+				r, err := s.send(streamed(transport.Stream{Events: transport.Lines}, w), time.Minute)
+				outcome := ""
+				if err != nil {
+					outcome = failure.Classify(err).String()
+				}
+				if outcome != tt.outcome || r.Streamed != tt.want || outcome != "" && !errors.Is(err, failure.ErrEncoded) {
+					t.Errorf("%+v, %v; want %+v, %q", r.Streamed, err, tt.want, tt.outcome)
+				}
+				if r, err := s.send(&transport.Request{Method: "GET", Path: []byte("/plain"), Keep: 10}, time.Minute); err != nil || string(r.Body) != "plain" {
+					t.Errorf("after it: %+v, %v; want plain", r, err)
+				}
+			})
+		})
+	}
+}
+
 // stands is a watcher that has the process stand still after the first event. What comes at one instant is
 // one entry of its list: reads may be smaller than what had come.
 type stands struct {

@@ -3,6 +3,7 @@ package event
 import (
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
@@ -38,6 +39,15 @@ func (r *Reader) Header(status int, chunks bool) {
 	if r.body = status >= http.StatusOK && status < http.StatusMultipleChoices || status == http.StatusSwitchingProtocols; r.body {
 		r.splitter.begin(&r.stream, chunks)
 	}
+}
+
+// Encoded says how the body is encoded, by Content-Encoding, before Header. Of a compressed body, bytes tell
+// nothing of its events: some would be the end of a line.
+func (r *Reader) Encoded(status int, encoding string) error {
+	if r == nil || status < http.StatusOK || status >= http.StatusMultipleChoices || encoding == "" || strings.EqualFold(encoding, "identity") {
+		return nil
+	}
+	return failure.ErrEncoded
 }
 
 // Body takes a piece of the body.

@@ -88,6 +88,8 @@ func (p *parser) field(line []byte, trailer bool) error {
 		return p.contentLength(trim(value))
 	case colon == len("transfer-encoding") && equalFold(name, "transfer-encoding"):
 		return p.transferEncoding(trim(value))
+	case p.events != nil && colon == len("content-encoding") && equalFold(name, "content-encoding"):
+		return p.events.Encoded(p.status, string(trim(value)))
 	}
 	return nil
 }

@@ -41,6 +41,8 @@ func (h *fields) add(f hpack.HeaderField) (problem string) {
 		return "a header field that is of the connection, as in HTTP/1.1"
 	case "content-length":
 		return h.contentLength(f.Value)
+	case "content-encoding":
+		h.encoding = f.Value
 	case "set-cookie":
 		if h.keep {
 			h.cookies = transport.AppendCookie(h.cookies, []byte(f.Value))

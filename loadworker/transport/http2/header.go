@@ -52,6 +52,7 @@ type fields struct {
 	kept      []byte
 	wanted    []string // fields that are kept
 	call      grpc.Fields
+	encoding  string // as Content-Encoding says
 }
 
 // same is the header block before, if decoding it again would have the same result: then
@@ -235,6 +236,10 @@ func (m *Mux) take(st *Stream, end bool) {
 		st.status, st.hasLength, st.length, st.cookies = h.status, h.hasLength, h.length, h.cookies
 		st.fields = h.kept
 		if st.events != nil {
+			if err := st.events.Encoded(st.status, h.encoding); err != nil {
+				m.abandon(st, err)
+				return
+			}
 			st.events.Header(st.status, true)
 		}
 	}

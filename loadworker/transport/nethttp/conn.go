@@ -73,8 +73,9 @@ func (c *conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 	}
 	c.kept.Free() // to the budget that it was taken from
 	c.kept.Budget = r.Budget
-	s.header(out.Status)
-	out.Size, err = c.read(response.Body, r.Keep, s)
+	if err = s.header(response); err == nil {
+		out.Size, err = c.read(response.Body, r.Keep, s)
+	}
 	_ = response.Body.Close() // it was read to its end, or failed
 	// net/http still reads from a connection that it is closing. A target that
 	// notices, as over TLS, may answer then.

@@ -78,7 +78,10 @@ func (p *Pool) Send(ctx context.Context, deadline time.Time, r *http.Request, q 
 		_ = response.Body.Close() // what follows is no HTTP
 		response.Body = http.NoBody
 	}
-	x.stream.header(x.status)
+	if err := x.stream.header(response); err != nil {
+		_ = response.Body.Close() // it is not read
+		return nil, x.finish(err)
+	}
 	response.Body = &pooledBody{ReadCloser: response.Body, request: x}
 	return response, nil
 }

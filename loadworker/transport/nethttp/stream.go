@@ -3,6 +3,7 @@ package nethttp
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
@@ -29,11 +30,16 @@ func newStream(r *transport.Request, deadline time.Time, cancel context.CancelFu
 	return s
 }
 
-// header says that the body of the response begins.
-func (s *stream) header(status int) {
-	if s != nil {
-		s.Header(status, false)
+// header says that the body of the response begins, or why it cannot be read as a stream.
+func (s *stream) header(response *http.Response) error {
+	if s == nil {
+		return nil
 	}
+	if err := s.Encoded(response.StatusCode, response.Header.Get("Content-Encoding")); err != nil {
+		return &failure.Error{Phase: failure.Reading, Err: err}
+	}
+	s.Header(response.StatusCode, false)
+	return nil
 }
 
 // read takes what was read of the body at once; whole says that this is the end of it.
