@@ -16,7 +16,7 @@ const (
 	streamsPerSecond, streamEvents = 200, 20
 	// streamReply has an event every 20 ms to 30 ms. It ends without one that says that it is the last, of
 	// which the server keeps no time.
-	streamReply = "stream:20:0s:20ms:10ms"
+	streamReply = "stream:20:0s:20ms:10ms:unended"
 	// firstLatency is that of the first event.
 	firstLatency = "lognormal:200ms:0.3"
 	// streamStall is how long one stream in ten pauses, after its 10th event.
@@ -30,11 +30,13 @@ type streamProtocol struct {
 	name, prefix string
 	server       groundtruth.Protocol
 	target       v1beta1.Protocol
+	format       groundtruth.Format
 }
 
 var streamProtocols = []streamProtocol{
-	{"HTTP/1.1", "", groundtruth.HTTP1, v1beta1.ProtocolHTTP1},
-	{"HTTP/2 by prior knowledge", "h2-", groundtruth.H2C, v1beta1.ProtocolHTTP2},
+	{"HTTP/1.1", "", groundtruth.HTTP1, v1beta1.ProtocolHTTP1, groundtruth.SSE},
+	{"HTTP/2 by prior knowledge", "h2-", groundtruth.H2C, v1beta1.ProtocolHTTP2, groundtruth.SSE},
+	{"WebSocket", "ws-", groundtruth.HTTP1, v1beta1.ProtocolHTTP1, groundtruth.WebSocket},
 }
 
 // comparedQuantiles are those whose error counts.
@@ -145,19 +147,31 @@ func (o observed) timesOf(request int, t measure.StreamTime) *measure.Histogram 
 
 // observeStreams runs requests whose streams have known times.
 func (b *bench) observeStreams(over streamProtocol, d time.Duration, requests ...weighted) (observed, error) {
-	n := fmt.Sprint(streamsPerSecond * int64(d/time.Second))
+	n, routes := fmt.Sprint(streamsPerSecond*int64(d/time.Second)), accuracyRoutes(over.format)
 	return b.observeTest(over.server, func(url string) *v1beta1.LoadTest {
 		lt := streamTest(url, "", arrivals(streamsPerSecond, d), requests...)
 		lt.Spec.Target.Protocol = over.target
+		if over.format == groundtruth.WebSocket {
+			asMessages(lt)
+		}
 		return lt
-	}, []string{"-route", accuracyRoutes()[0], "-route", accuracyRoutes()[1], "-record", n, "-times", fmt.Sprint(streamEvents)}, nil)
+	}, []string{"-route", routes[0], "-route", routes[1], "-record", n, "-times", fmt.Sprint(streamEvents)}, nil)
+}
+
+// asMessages has each request read its events as messages of WebSocket.
+func asMessages(lt *v1beta1.LoadTest) {
+	for i := range lt.Spec.Requests {
+		r := &lt.Spec.Requests[i]
+		r.WebSocket, r.HTTP = &v1beta1.WebSocket{Path: r.HTTP.Path, Messages: streamEvents}, nil
+	}
 }
 
 // accuracyRoutes are streams without a stall, and with one, in the words of the ground-truth server.
-func accuracyRoutes() [2]string {
-	return [2]string{
-		"=" + streamReply + ":unended@" + firstLatency,
-		fmt.Sprintf("stalled=%s:stall=10,%v:unended@%s", streamReply, streamStall, firstLatency),
+func accuracyRoutes(format groundtruth.Format) []string {
+	reply := streamReply + ":format=" + string(format)
+	return []string{
+		"=" + reply + "@" + firstLatency,
+		fmt.Sprintf("stalled=%s:stall=10,%v@%s", reply, streamStall, firstLatency),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestRoutesOfStreamsAreUnderstood(t *testing.T) {
 	same.As(t, "events", 500, s.Events)
 	same.As(t, "mean gap", 20*time.Millisecond, s.Every+s.Jitter/2)
 	same.As(t, "spread of their starts", groundtruth.Latency(groundtruth.Uniform{To: 20 * time.Millisecond}), route.Latency)
-	for _, text := range accuracyRoutes() {
+	for _, text := range slices.Concat(accuracyRoutes(groundtruth.SSE), accuracyRoutes(groundtruth.WebSocket)) {
 		name, route, err := groundtruth.ParseRoute(text)
 		must.Succeed(t, err)
 		s := route.Reply.Stream

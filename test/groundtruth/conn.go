@@ -14,4 +14,5 @@ type conn struct {
 	blocked bool // waits until it can be written to
 
 	streaming *streaming // nil: the reply is no stream
+	upgrade   []byte     // the answer to its request for a WebSocket; what comes after that is no request
 }

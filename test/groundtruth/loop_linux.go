@@ -222,6 +222,12 @@ func (l *loop) read(c *conn) {
 		l.hangUp(c, false)
 		return
 	}
+	if c.upgrade != nil {
+		if !c.busy { // it answers the server's close
+			l.hangUp(c, false)
+		}
+		return
+	}
 	data := l.buffer[:n]
 	if len(c.in) > 0 {
 		data = append(c.in, data...)
@@ -245,6 +251,9 @@ func (l *loop) consume(c *conn, data []byte) {
 		if l.begin(c, r); c.gone {
 			return
 		}
+		if c.upgrade != nil {
+			return
+		}
 	}
 	if len(data) > maxBody+maxHead {
 		l.hangUp(c, false)
@@ -259,7 +268,7 @@ func (l *loop) consume(c *conn, data []byte) {
 func (l *loop) begin(c *conn, r request) {
 	s, now := l.server, Now()
 	c.busy, c.reply, c.written, c.last = true, &r.route.reply, 0, r.close
-	c.place = s.begin(r.route, r.number, now)
+	c.place, c.upgrade = s.begin(r.route, r.number, now), r.upgrade
 	if c.reply.Stream != nil {
 		c.streaming = &streaming{arrival: arrival{r.route, r.number, now, c.place}}
 	}

@@ -71,6 +71,9 @@ func (c *Config) checkStream(s *Stream) error {
 	case s.Format == Messages && c.Protocol != HTTP2 && c.Protocol != H2C:
 		return fmt.Errorf("a stream of the format grpc must not be set for %s", c.Protocol)
 	}
+	if s.Format == WebSocket && c.Protocol != HTTP1 {
+		return fmt.Errorf("a stream of the format websocket must not be set for %s", c.Protocol)
+	}
 	return s.complete().check()
 }
 

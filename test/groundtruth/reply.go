@@ -180,7 +180,7 @@ func Interim(n int) Reply {
 // A Stream is stream:EVENTS:FIRST:EVERY[:JITTER][:OPTION]..., as in
 // stream:20:200ms:20ms:5ms:stall=10,2s:comments. EVENTS may be endless. Options:
 //
-//	format=sse           or lines, chunks or grpc
+//	format=sse           or lines, chunks, grpc or websocket
 //	stall=10,2s          all that follows event 10 is 2s later
 //	reset=10             reset when the event after the 10th is due; close=10 closes in order
 //	unended              the response ends without the last event

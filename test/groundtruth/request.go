@@ -10,6 +10,8 @@ type request struct {
 	route  *route
 	number int64 // at the end of the path; -1: none
 	close  bool  // the connection is not to be kept
+	// upgrade is the answer to a request for a WebSocket, of a route that has one.
+	upgrade []byte
 }
 
 const (
@@ -50,6 +52,10 @@ func (s *Server) parse(b []byte) (r request, n int, ok bool) {
 	}
 	r.close = bytes.Contains(b[:end+2], closes)
 	r.route, r.number = s.resolve(line[first+1 : last])
+	if stream := r.route.reply.Stream; stream != nil && stream.Format == WebSocket {
+		r.upgrade = upgraded(b[:end+2])
+		return r, n, r.upgrade != nil
+	}
 	return r, n, true
 }
 

@@ -22,6 +22,9 @@ const (
 	Chunks Format = "chunks"
 	// Messages is messages of gRPC, with n in field 1, and a status at the end.
 	Messages Format = "grpc"
+	// WebSocket is a JSON document in each text message, from an event loop. The last is {"done":true},
+	// after which the server closes with code 1000. What the client sends is not looked at.
+	WebSocket Format = "websocket"
 )
 
 // Endless is the number of events of a stream that does not end.

@@ -15,7 +15,7 @@ const stepsAtOnce = 64
 func (l *loop) stream(c *conn) {
 	s := c.streaming
 	if s.play == nil {
-		s.begin(l.server.seed)
+		s.begin(l.server.seed, c.upgrade)
 	}
 	for steps := 0; ; steps++ {
 		if due, now := s.due(), Now(); !s.begun && (due > now || steps >= stepsAtOnce) {

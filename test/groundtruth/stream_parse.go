@@ -117,6 +117,8 @@ func (s *Stream) checkFormat() error {
 		return fmt.Errorf("comments, cr and bom must not be set for the format %s", s.Format)
 	case s.Format != SSE && s.Format != Lines && s.LineEnd != "\n":
 		return fmt.Errorf("crlf must not be set for the format %s", s.Format)
+	case s.Format == WebSocket && (s.Gzip || s.Piece > 0):
+		return errors.New("gzip and pieces must not be set for the format websocket")
 	case s.Format == Messages && s.Gzip:
 		return errors.New("gzip must not be set for the format grpc")
 	case s.Format == Messages && s.Invalid > 0:
@@ -133,8 +135,8 @@ func (s Stream) complete() *Stream {
 
 func (r *reader) format() Format {
 	f := Format(r.next())
-	if !slices.Contains([]Format{SSE, Lines, Chunks, Messages}, f) {
-		r.fail(fmt.Errorf("%q must be sse, lines, chunks or grpc", f))
+	if !slices.Contains([]Format{SSE, Lines, Chunks, Messages, WebSocket}, f) {
+		r.fail(fmt.Errorf("%q must be sse, lines, chunks, grpc or websocket", f))
 	}
 	return f
 }

@@ -12,11 +12,14 @@ type streaming struct {
 	rest    []byte    // that is left of it
 }
 
-// begin makes the head the first step.
-func (s *streaming) begin(seed uint64) {
+// begin makes the head the first step: that of the stream, unless it has another.
+func (s *streaming) begin(seed uint64, head []byte) {
 	stream := s.arrival.route.reply.Stream
 	s.play = stream.play(seed, s.arrival.number)
-	s.rest, s.begun = stream.head(), true
+	if head == nil {
+		head = stream.head()
+	}
+	s.rest, s.begun = head, true
 	s.arrival.route.streams.begun.Add(1)
 }
 
@@ -29,10 +32,20 @@ func (s *streaming) take() {
 		return
 	}
 	s.begun, s.rest = true, nil
-	if len(s.step.bytes) > 0 {
+	stream := s.arrival.route.reply.Stream
+	messages := stream.Format == WebSocket
+	switch {
+	case len(s.step.bytes) == 0:
+	case messages:
+		s.rest = textFrame(s.step.bytes)
+	default:
 		s.rest = fmt.Appendf(nil, "%x\r\n%s\r\n", len(s.step.bytes), s.step.bytes)
 	}
-	if s.step.end && s.arrival.route.reply.Stream.Break == Keep {
+	switch {
+	case !s.step.end || stream.Break != Keep:
+	case messages:
+		s.rest = append(s.rest, closeFrame...)
+	default:
 		s.rest = append(s.rest, "0\r\n\r\n"...)
 	}
 }
