@@ -229,6 +229,13 @@ func longCount(b []byte) (zeros, n uint64, size int) {
 
 // readInteger is binary.Uvarint, but refuses padding. Without an integer v is 0.
 func readInteger(b []byte) (v uint64, size int) {
+	// Nearly all have one byte, or two the last of which is not padding.
+	if len(b) > 0 && b[0] < 0x80 {
+		return uint64(b[0]), 1
+	}
+	if len(b) > 1 && b[1]-1 < 0x7f {
+		return uint64(b[0]&0x7f) | uint64(b[1])<<7, 2
+	}
 	v, size = binary.Uvarint(b)
 	if size > 1 && b[size-1] == 0 {
 		return 0, -1

@@ -105,7 +105,7 @@ func oneCount(counts []byte) (zeros, n uint64, size int) {
 }
 
 // add adds the counts of a block, which take size bytes one by one, and clears them. To pack
-// them may take half as much again: it saves more time than the bytes cost.
+// them may take half as much again, since it saves more time than the bytes cost.
 func (p *packing) add(block, size int, of *[blockSlots]uint64) {
 	most := uint64(0)
 	for _, n := range of {
@@ -156,11 +156,11 @@ func checkPacked(b []byte, before, sent uint64) (total uint64, err error) {
 		if size == 0 || len(b) < size+w.size() {
 			return 0, errors.New("packed: truncated")
 		}
-		if skipped := key >> widthBits; skipped >= uint64(blocks)-block {
+		skipped := key >> widthBits
+		if skipped >= uint64(blocks)-block {
 			return 0, fmt.Errorf("packed: a time is longer than %v", measure.Highest)
-		} else {
-			block += skipped
 		}
+		block += skipped
 		n, ok := w.sum(b[size : size+w.size()])
 		switch {
 		case !ok:
