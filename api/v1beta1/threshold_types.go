@@ -60,7 +60,7 @@ type Threshold struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1us') && duration(self) <= duration('1h')",message="within must be a time from 1us to 1h, such as 200ms"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('1us'), duration(self), duration('1h')].isSorted()",message="within must be a time from 1us to 1h, such as 200ms"
 	Within *metav1.Duration `json:"within,omitempty"`
 
 	// firstEvent and meanGap are what the stream that answers a request keeps to be on time, beside within:
@@ -69,14 +69,14 @@ type Threshold struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1us') && duration(self) <= duration('1h')",message="firstEvent must be a time from 1us to 1h, such as 500ms"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('1us'), duration(self), duration('1h')].isSorted()",message="firstEvent must be a time from 1us to 1h, such as 500ms"
 	FirstEvent *metav1.Duration `json:"firstEvent,omitempty"`
 
 	// meanGap is the mean time between two events that a stream keeps; see firstEvent. Example: 50ms.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1us') && duration(self) <= duration('1h')",message="meanGap must be a time from 1us to 1h, such as 50ms"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('1us'), duration(self), duration('1h')].isSorted()",message="meanGap must be a time from 1us to 1h, such as 50ms"
 	MeanGap *metav1.Duration `json:"meanGap,omitempty"`
 
 	// query names a query of the operator's configuration. It goes with metric Query, and only
@@ -201,7 +201,7 @@ type Threshold struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="grace must be a time from 0s to 24h, such as 10s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('24h')",message="grace must be a time from 0s to 24h, such as 10s"
 	Grace *metav1.Duration `json:"grace,omitempty"`
 }
 

@@ -22,7 +22,7 @@ func TestFieldsAreDescribedOnce(t *testing.T) {
 		"              other:" + link + "\n              target:" + link +
 		"\n              short: {type: object, properties: {a: {type: string, description: short}}}" +
 		"\n              shorter: {type: object, properties: {a: {type: string, description: short}}}\n"
-	got, err := describeOnce([]byte(before))
+	got, err := shortened([]byte(before))
 	must.Succeed(t, err)
 	want := `---
 spec:
@@ -70,7 +70,7 @@ spec:
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}
-	again, err := describeOnce(got)
+	again, err := shortened(got)
 	must.Succeed(t, err)
 	if diff := cmp.Diff(string(got), string(again)); diff != "" {
 		t.Errorf("a second time:\n%s", diff)
@@ -79,7 +79,7 @@ spec:
 
 // Fields of a status are described by a sentence, and those that people write by all.
 func TestTheStatusIsDescribedInASentence(t *testing.T) {
-	got, err := describeOnce([]byte(`---
+	got, err := shortened([]byte(`---
 spec:
   versions:
   - schema:
