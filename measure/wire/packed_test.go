@@ -65,8 +65,8 @@ func sameCounts(t *testing.T, what string, want, got []int64) {
 
 func TestPackedHistogramsAddUpToTheSameCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, sparse := range []int{1, 2, 5, 30, 1000} {
-		for _, most := range []int64{1, 2, 3, 6, 15, 16, 200, 255, 256, 1 << 30} {
+	for _, sparse := range []int{1, 5, 1000} {
+		for _, most := range []int64{1, 3, 6, 15, 255, 256, 1 << 30} {
 			want, sum := make([]int64, measure.Slots), newTimeSum()
 			for range 2 { // the memory of one sum is that of the next
 				clear(want)
