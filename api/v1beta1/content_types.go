@@ -7,7 +7,7 @@ package v1beta1
 // reads it. The permission to create LoadTests in a namespace is therefore one to
 // send its Secrets to the target, as the permission to create pods is.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.configMap) ? 1 : 0) + (has(self.secret) ? 1 : 0) + (has(self.volume) ? 1 : 0) == 1",message="exactly one of configMap, secret and volume must be set, such as configMap: {name: rows, key: users.csv}"
+// +kubebuilder:validation:XValidation:rule="[has(self.configMap), has(self.secret), has(self.volume)].exists_one(set, set)",message="exactly one of configMap, secret and volume must be set, such as configMap: {name: rows, key: users.csv}"
 type Content struct {
 	// configMap is a key of a ConfigMap of the LoadTest's namespace.
 	// +optional

@@ -39,7 +39,7 @@ type Journey struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('1h')",message="timeLimit must be a time from 1ms to 1h, such as 30s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('1ms'), duration(self), duration('1h')].isSorted()",message="timeLimit must be a time from 1ms to 1h, such as 30s"
 	TimeLimit *metav1.Duration `json:"timeLimit,omitempty"`
 
 	// steps are the requests, and the waits between them. Example: [{request: login,

@@ -47,7 +47,7 @@ type Ladder struct {
 	// +required
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="duration must be a time from 1s to 24h, such as 30s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('1s'), duration(self), duration('24h')].isSorted()",message="duration must be a time from 1s to 24h, such as 30s"
 	Duration metav1.Duration `json:"duration"`
 
 	// warmUp is how long each rung sends its load before its duration begins. It is
@@ -55,14 +55,14 @@ type Ladder struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="warmUp must be a time from 0s to 1h, such as 5s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('1h')",message="warmUp must be a time from 0s to 1h, such as 5s"
 	WarmUp *metav1.Duration `json:"warmUp,omitempty"`
 
 	// rest is the pause between two rungs. Default: none.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="rest must be a time from 0s to 24h, such as 10s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('24h')",message="rest must be a time from 0s to 24h, such as 10s"
 	Rest *metav1.Duration `json:"rest,omitempty"`
 
 	// stopOnBreach skips all that follows when a threshold is breached: the remaining
@@ -74,7 +74,7 @@ type Ladder struct {
 
 // Step is one step of a run. It has exactly one of users, rate and pause.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.users) ? 1 : 0) + (has(self.rate) ? 1 : 0) + (has(self.pause) ? 1 : 0) == 1",message="exactly one of users, rate and pause must be set; a step without load has pause: 10s in place of a duration"
+// +kubebuilder:validation:XValidation:rule="[has(self.users), has(self.rate), has(self.pause)].exists_one(set, set)",message="exactly one of users, rate and pause must be set; a step without load has pause: 10s in place of a duration"
 // +kubebuilder:validation:XValidation:rule="!has(self.users) || has(self.duration) != has(self.requestsPerUser)",message="exactly one of duration and requestsPerUser must be set with users"
 // +kubebuilder:validation:XValidation:rule="!has(self.rate) || has(self.duration)",message="duration must be set with rate"
 // +kubebuilder:validation:XValidation:rule="has(self.users) || !has(self.requestsPerUser)",message="requestsPerUser must not be set without users"
@@ -143,21 +143,21 @@ type Step struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="warmUp must be a time from 0s to 1h, such as 5s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('1h')",message="warmUp must be a time from 0s to 1h, such as 5s"
 	WarmUp *metav1.Duration `json:"warmUp,omitempty"`
 
 	// duration is how long the step sends load that counts. Example: 30s.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('100ms') && duration(self) <= duration('24h')",message="duration must be a time from 100ms to 24h, such as 30s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('100ms'), duration(self), duration('24h')].isSorted()",message="duration must be a time from 100ms to 24h, such as 30s"
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
 	// pause is how long the step sends nothing. Example: 10s.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('24h')",message="pause must be a time from 1ms to 24h, such as 10s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('1ms'), duration(self), duration('24h')].isSorted()",message="pause must be a time from 1ms to 24h, such as 10s"
 	Pause *metav1.Duration `json:"pause,omitempty"`
 }
 

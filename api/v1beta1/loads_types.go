@@ -65,7 +65,7 @@ type Load struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="delay must be a time from 0s to 1h, such as 30s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('1h')",message="delay must be a time from 0s to 1h, such as 30s"
 	Delay *metav1.Duration `json:"delay,omitempty"`
 
 	// background ends the load when all loads without it have ended. What was measured is judged then,

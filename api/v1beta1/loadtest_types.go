@@ -87,7 +87,7 @@ type LoadTestList struct {
 
 // LoadTestSpec is what is sent, and what the target must keep.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.ladder) ? 1 : 0) + (has(self.steps) ? 1 : 0) + (has(self.search) ? 1 : 0) + (has(self.replay) ? 1 : 0) + (has(self.loads) ? 1 : 0) == 1",message="exactly one of ladder, steps, search, replay and loads must be set"
+// +kubebuilder:validation:XValidation:rule="[has(self.ladder), has(self.steps), has(self.search), has(self.replay), has(self.loads)].exists_one(set, set)",message="exactly one of ladder, steps, search, replay and loads must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.loads) || !has(self.baseline) && !has(self.versus) && !has(self.audits) && !has(self.parallelism) && self.repetitions == 1",fieldPath=".loads",reason="FieldValueForbidden",message="loads must not be set with baseline, versus, audits or repetitions, or with parallelism, which each load has"
 // +kubebuilder:validation:XValidation:rule="!has(self.loads) || self.loads.all(l, !has(l.requests) || l.requests.all(n, self.requests.exists(r, r.name == n)))",fieldPath=".loads",message="requests of a load must be names of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.loads) || self.loads.all(l, !has(l.journeys) || has(self.journeys) && l.journeys.all(n, self.journeys.exists(j, j.name == n)))",fieldPath=".loads",message="journeys of a load must be names of spec.journeys"

@@ -38,7 +38,7 @@ type Replay struct {
 	// +required
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="duration must be a time from 1s to 24h, such as 10m"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('1s'), duration(self), duration('24h')].isSorted()",message="duration must be a time from 1s to 24h, such as 10m"
 	Duration metav1.Duration `json:"duration"`
 
 	// methods are sent; lines with others are left out, and counted. A log has no bodies: one of

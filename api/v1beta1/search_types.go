@@ -49,7 +49,7 @@ type Search struct {
 	// +required
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('1h')",message="duration must be a time from 1s to 1h, such as 20s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('1s'), duration(self), duration('1h')].isSorted()",message="duration must be a time from 1s to 1h, such as 20s"
 	Duration metav1.Duration `json:"duration"`
 
 	// warmUp is how long each probe sends its load before its duration begins. It is
@@ -57,7 +57,7 @@ type Search struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="warmUp must be a time from 0s to 1h, such as 5s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('1h')",message="warmUp must be a time from 0s to 1h, such as 5s"
 	WarmUp *metav1.Duration `json:"warmUp,omitempty"`
 
 	// rest is the pause between two probes, in which the target recovers from a load
@@ -65,7 +65,7 @@ type Search struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="rest must be a time from 0s to 1h, such as 10s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('1h')",message="rest must be a time from 0s to 1h, such as 10s"
 	Rest *metav1.Duration `json:"rest,omitempty"`
 
 	// hold is how long the load that the probes found is sent at the end, to see that it is
@@ -75,7 +75,7 @@ type Search struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="hold must be a time from 0s to 24h, such as 2m"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('24h')",message="hold must be a time from 0s to 24h, such as 2m"
 	Hold *metav1.Duration `json:"hold,omitempty"`
 
 	// precision is how much higher the lowest load that breached a threshold may be

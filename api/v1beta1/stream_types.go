@@ -21,7 +21,7 @@ type Stream struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('10m')",message="stall must be a time from 1ms to 10m, such as 5s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('1ms'), duration(self), duration('10m')].isSorted()",message="stall must be a time from 1ms to 10m, such as 5s"
 	Stall *metav1.Duration `json:"stall,omitempty"`
 
 	// tokens is where the last event, or the one before until, says how many tokens a language model read

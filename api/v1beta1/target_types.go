@@ -67,7 +67,7 @@ type Target struct {
 	// +kubebuilder:default="30s"
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('10m')",message="timeout must be a time from 1ms to 10m, such as 30s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('1ms'), duration(self), duration('10m')].isSorted()",message="timeout must be a time from 1ms to 10m, such as 30s"
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 
 	// headers are sent with every request. A request's own header of the same name

@@ -15,7 +15,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="[has(self.max), has(self.min), has(self.maxIncrease), has(self.maxDecrease)].filter(b, b).size() == 1",message="exactly one of max, min, maxIncrease and maxDecrease must be set"
 // +kubebuilder:validation:XValidation:rule=`!self.metric.matches('^(p[0-9.]+|longest|mean)$') || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|µs|ms|s)$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|µs|ms|s)$'))`,message="max or min of a latency must be a time such as 500ms"
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['onTimeRate', 'failureRate', 'rateLimitedRate', 'unsentRate', 'downtime']) || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$'))`,message="max or min of onTimeRate, failureRate, rateLimitedRate, unsentRate or downtime must be a percentage such as 1%"
-// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['goodput', 'throughput', 'itemsPerSecond', 'eventsPerSecond', 'outputTokensPerSecond', 'drift', 'Query']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max < 1000000000 : self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min < 1000000000 : self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?$')))`,message="max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, outputTokensPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""
+// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['goodput', 'throughput', 'itemsPerSecond', 'eventsPerSecond', 'outputTokensPerSecond', 'drift', 'Query']) || (!has(self.max) || string(self.max).matches('^[0-9]{1,9}([.][0-9]{1,6})?$')) && (!has(self.min) || string(self.min).matches('^[0-9]{1,9}([.][0-9]{1,6})?$'))`,message="max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, outputTokensPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['overLimitGrants', 'falseDenials']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max <= 2147483647 : self.max.matches('^[0-9]{1,12}$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min <= 2147483647 : self.min.matches('^[0-9]{1,12}$')))`,message="max or min of overLimitGrants or falseDenials must be a whole number such as 0"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate', 'downtime', 'drift', 'Query'])",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime, drift or Query, which are not known per request"
 // +kubebuilder:validation:XValidation:rule="!has(self.types) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate', 'downtime', 'drift', 'Query'])",fieldPath=".types",reason="FieldValueForbidden",message="types must not be set with overLimitGrants, falseDenials, unsentRate, downtime, drift or Query, which are not known per type"
@@ -60,7 +60,7 @@ type Threshold struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1us') && duration(self) <= duration('1h')",message="within must be a time from 1us to 1h, such as 200ms"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('1us'), duration(self), duration('1h')].isSorted()",message="within must be a time from 1us to 1h, such as 200ms"
 	Within *metav1.Duration `json:"within,omitempty"`
 
 	// firstEvent and meanGap are what the stream that answers a request keeps to be on time, beside within:
@@ -69,14 +69,14 @@ type Threshold struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1us') && duration(self) <= duration('1h')",message="firstEvent must be a time from 1us to 1h, such as 500ms"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('1us'), duration(self), duration('1h')].isSorted()",message="firstEvent must be a time from 1us to 1h, such as 500ms"
 	FirstEvent *metav1.Duration `json:"firstEvent,omitempty"`
 
 	// meanGap is the mean time between two events that a stream keeps; see firstEvent. Example: 50ms.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1us') && duration(self) <= duration('1h')",message="meanGap must be a time from 1us to 1h, such as 50ms"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('1us'), duration(self), duration('1h')].isSorted()",message="meanGap must be a time from 1us to 1h, such as 50ms"
 	MeanGap *metav1.Duration `json:"meanGap,omitempty"`
 
 	// query names a query of the operator's configuration. It goes with metric Query, and only
@@ -201,7 +201,7 @@ type Threshold struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="grace must be a time from 0s to 24h, such as 10s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('24h')",message="grace must be a time from 0s to 24h, such as 10s"
 	Grace *metav1.Duration `json:"grace,omitempty"`
 }
 

@@ -7,7 +7,7 @@ import (
 
 // Request is one of the requests of the traffic mix: of HTTP, of gRPC or of WebSocket.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.http) ? 1 : 0) + (has(self.grpc) ? 1 : 0) + (has(self.webSocket) ? 1 : 0) == 1",message="exactly one of http, grpc and webSocket must be set, such as http: {path: /health}"
+// +kubebuilder:validation:XValidation:rule="[has(self.http), has(self.grpc), has(self.webSocket)].exists_one(set, set)",message="exactly one of http, grpc and webSocket must be set, such as http: {path: /health}"
 // +kubebuilder:validation:XValidation:rule="!has(self.webSocket) || !has(self.expect)",message="expect must not be set with webSocket"
 // +kubebuilder:validation:XValidation:rule="!has(self.grpc) || !has(self.expect) || !has(self.expect.status)",message="expect.status must not be set with grpc: it lists status codes of HTTP; set expect.grpcStatus"
 // +kubebuilder:validation:XValidation:rule="has(self.grpc) || !has(self.expect) || !has(self.expect.grpcStatus)",message="expect.grpcStatus must not be set without grpc"
@@ -68,7 +68,7 @@ type Request struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('10m')",message="timeout must be a time from 1ms to 10m, such as 30s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('1ms'), duration(self), duration('10m')].isSorted()",message="timeout must be a time from 1ms to 10m, such as 30s"
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 
 	// expect is which responses are expected; any other counts as failed. Absent:

@@ -249,6 +249,7 @@ func (c *Coordinator) clockReply(probe *workerv1.ClockProbe) *workerv1.SessionRe
 	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_ClockReply{ClockReply: &workerv1.ClockReply{
 		ProbeSentUnixNanos: probe.GetSentUnixNanos(),
 		NowUnixNanos:       c.clock.Now().UnixNano(),
+		Packed:             true,
 	}}}
 }
 

@@ -121,7 +121,7 @@ func TestClockReply(t *testing.T) {
 	w.probe(42)
 	m, err := w.stream.Recv()
 	must.Succeed(t, err)
-	if got := m.GetClockReply(); got.GetProbeSentUnixNanos() != 42 || got.GetNowUnixNanos() != noon.UnixNano()+7 {
+	if got := m.GetClockReply(); got.GetProbeSentUnixNanos() != 42 || got.GetNowUnixNanos() != noon.UnixNano()+7 || !got.GetPacked() {
 		t.Errorf("clock reply: %v", got)
 	}
 }

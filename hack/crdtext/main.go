@@ -34,7 +34,7 @@ func rewrite(path string) error {
 	if err != nil {
 		return err
 	}
-	after, err := describeOnce(before)
+	after, err := shortened(before)
 	if err != nil {
 		return err
 	}
@@ -44,9 +44,9 @@ func rewrite(path string) error {
 // schema is a part of a definition's schema.
 type schema = map[string]any
 
-// describeOnce returns a definition in which a part that has the fields of an earlier one, with the same
-// descriptions, says which one in place of them.
-func describeOnce(definition []byte) ([]byte, error) {
+// shortened returns a definition in which a part that has the fields of an earlier one, with the same
+// descriptions, says which one in place of them, and no part says what follows from the rest of it.
+func shortened(definition []byte) ([]byte, error) {
 	var crd struct {
 		Spec struct {
 			Versions []struct {
@@ -63,7 +63,8 @@ func describeOnce(definition []byte) ([]byte, error) {
 		if status, ok := below(crd.Spec.Versions[i].Schema.OpenAPIV3Schema, "status"); ok {
 			shorten(status)
 		}
-		if err := describe(crd.Spec.Versions[i].Schema.OpenAPIV3Schema); err != nil {
+		whole := part{"", crd.Spec.Versions[i].Schema.OpenAPIV3Schema}
+		if err := errors.Join(whole.dropImplied(), describe(whole.schema)); err != nil {
 			return nil, err
 		}
 		version.(schema)["schema"] = schema{"openAPIV3Schema": crd.Spec.Versions[i].Schema.OpenAPIV3Schema}

@@ -22,7 +22,7 @@ func TestFieldsAreDescribedOnce(t *testing.T) {
 		"              other:" + link + "\n              target:" + link +
 		"\n              short: {type: object, properties: {a: {type: string, description: short}}}" +
 		"\n              shorter: {type: object, properties: {a: {type: string, description: short}}}\n"
-	got, err := describeOnce([]byte(before))
+	got, err := shortened([]byte(before))
 	must.Succeed(t, err)
 	want := `---
 spec:
@@ -70,7 +70,7 @@ spec:
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}
-	again, err := describeOnce(got)
+	again, err := shortened(got)
 	must.Succeed(t, err)
 	if diff := cmp.Diff(string(got), string(again)); diff != "" {
 		t.Errorf("a second time:\n%s", diff)
@@ -79,7 +79,7 @@ spec:
 
 // Fields of a status are described by a sentence, and those that people write by all.
 func TestTheStatusIsDescribedInASentence(t *testing.T) {
-	got, err := describeOnce([]byte(`---
+	got, err := shortened([]byte(`---
 spec:
   versions:
   - schema:
@@ -107,16 +107,17 @@ spec:
 	}
 }
 
-// Plain kubectl apply keeps the definition in an annotation, of which an API server takes no more.
+// Plain kubectl apply keeps the definition in an annotation, of which an API server takes no more than
+// 262,144 bytes. The bounds are what was reached, with room for a field: who needs more looks first
+// whether it can be said shorter.
 func TestDefinitionsCanBeApplied(t *testing.T) {
-	const annotations = 256 << 10
-	for _, name := range []string{"loadtests", "loadtestschedules"} {
+	for name, bound := range map[string]int{"loadtests": 246_000, "loadtestschedules": 171_000} {
 		definition, err := os.ReadFile("../../config/crd/bases/loadtest.dev_" + name + ".yaml")
 		must.Succeed(t, err)
 		compact, err := yaml.YAMLToJSON(definition)
 		must.Succeed(t, err)
-		if len(compact) > annotations-10_000 {
-			t.Errorf("the definition of %s takes %d bytes, of %d with room for others", name, len(compact), annotations)
+		if len(compact) > bound {
+			t.Errorf("the definition of %s takes %d bytes, at most %d", name, len(compact), bound)
 		}
 	}
 }

@@ -119,13 +119,7 @@ func (w *worker) measure(final bool) (*measure.Measurement, *workerv1.Snapshot, 
 		step.DropIdeal() // which costs the operator half as much again
 	}
 	step.ClockError = w.clock.bound(time.Now())
-	encode := wire.Encode
-	if !final {
-		encode = func(s *measure.Measurement) (*workerv1.StepMeasurement, error) {
-			return wire.EncodeGroups(s, w.assignment.GetGroups())
-		}
-	}
-	m, err := encode(step)
+	m, err := w.encode(step, final)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -136,6 +130,19 @@ func (w *worker) measure(final bool) (*measure.Measurement, *workerv1.Snapshot, 
 	}
 	w.sequence++
 	return step, &workerv1.Snapshot{Step: w.run.Step().Index, Sequence: w.sequence, Final: final, Measurement: m, Cut: final && w.cut}, nil
+}
+
+// encode is the measurement as it travels. A final one may be sent again to another coordinator,
+// which may not read packed histograms.
+func (w *worker) encode(step *measure.Measurement, final bool) (*workerv1.StepMeasurement, error) {
+	if final {
+		return wire.Encode(step)
+	}
+	m, err := wire.EncodeGroups(step, w.assignment.GetGroups())
+	if err == nil && w.packs {
+		wire.Pack(m)
+	}
+	return m, err
 }
 
 // finishStep keeps the final snapshot of a step that is over, and opens the

@@ -96,6 +96,7 @@ type worker struct {
 	clock          *clock
 	out            *outbox // nil: no stream
 	probesAnswered int     // on this stream
+	packs          bool    // the coordinator at its other end reads packed histograms
 	patience       *atomic.Int64
 
 	assignment   *workerv1.Assignment // the first
@@ -194,7 +195,7 @@ func (w *worker) onEvent(ctx context.Context, e event) (finished, started bool) 
 // a coordinator that has the readiness has also which step the worker is in. A start that
 // another coordinator asked for is forgotten; this one may choose another.
 func (w *worker) onConnected(out *outbox) {
-	w.out, w.probesAnswered, w.pendingStart = out, 0, nil
+	w.out, w.probesAnswered, w.packs, w.pendingStart = out, 0, false, nil
 	w.endAuditing() // a coordinator that still needs it says so again
 	w.send("hello", &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: &workerv1.Hello{
 		Run: w.config.Run, Worker: w.config.Worker, Protocol: workerv1.ProtocolVersion, Version: w.config.Assembly.Version,
@@ -345,6 +346,7 @@ func (w *worker) onClockReply(r *workerv1.ClockReply, received time.Time) {
 	if w.probesAnswered == 0 {
 		w.clock.reset()
 	}
+	w.packs = r.GetPacked()
 	w.clock.add(w.clock.decode(r.GetProbeSentUnixNanos()), received, r.GetNowUnixNanos())
 	if w.probesAnswered++; w.probesAnswered < firstProbes {
 		w.probe()

@@ -15,9 +15,11 @@ import (
 // unsigned variable-length integers. Dense counts are 190 KB whatever is in them,
 // these are 1 to 20.
 type histogram struct {
-	counts  []byte
+	counts []byte
+	// packed are counts of whole blocks of slots, beside counts.
+	packed  []byte
 	clamped int64
-	total   int64 // of the counts
+	total   int64 // of both
 	// borrowed says that these are measured times, which stand for ideal ones that the worker
 	// did not send.
 	borrowed bool
@@ -47,20 +49,29 @@ func appendCounts(b []byte, counts []int64) []byte {
 		if n == 0 {
 			continue
 		}
-		b = binary.AppendUvarint(b, uint64(slot-next)<<countBits|uint64(min(n, many)))
-		if n >= many {
-			b = binary.AppendUvarint(b, uint64(n-many))
-		}
+		b = appendCount(b, slot-next, uint64(n))
 		next = slot + 1
+	}
+	return b
+}
+
+// appendCount appends one, after so many empty slots.
+func appendCount(b []byte, zeros int, n uint64) []byte {
+	b = binary.AppendUvarint(b, uint64(zeros)<<countBits|min(n, many))
+	if n >= many {
+		b = binary.AppendUvarint(b, n-many)
 	}
 	return b
 }
 
 // readHistogram validates; sent is the most that it may count.
 func readHistogram(m *workerv1.Histogram, sent int64) (histogram, error) {
-	h := histogram{counts: m.GetCounts(), clamped: m.GetClamped()}
+	h := histogram{counts: m.GetCounts(), packed: m.GetPacked(), clamped: m.GetClamped()}
 	total, err := checkCounts(h.counts, uint64(sent))
 	if err != nil {
+		return histogram{}, err
+	}
+	if total, err = checkPacked(h.packed, total, uint64(sent)); err != nil {
 		return histogram{}, err
 	}
 	h.total = int64(total)
@@ -115,7 +126,13 @@ func checkCountsOf(b []byte, most int, sent uint64) (total uint64, err error) {
 	return total, nil
 }
 
-// addTo adds the counts to those of dense, which has all slots.
+// isEmpty says whether it counts nothing.
+func (h histogram) isEmpty() bool { return h.total == 0 }
+
+// size is how many bytes its counts take.
+func (h histogram) size() int { return len(h.counts) + len(h.packed) }
+
+// addTo adds the counts that are not packed to those of dense, which has all slots.
 func (h histogram) addTo(dense []int64) {
 	slot, b := uint64(0), h.counts
 	for i := 0; i < len(b); {
@@ -212,6 +229,13 @@ func longCount(b []byte) (zeros, n uint64, size int) {
 
 // readInteger is binary.Uvarint, but refuses padding. Without an integer v is 0.
 func readInteger(b []byte) (v uint64, size int) {
+	// Nearly all have one byte, or two the last of which is not padding.
+	if len(b) > 0 && b[0] < 0x80 {
+		return uint64(b[0]), 1
+	}
+	if len(b) > 1 && b[1]-1 < 0x7f {
+		return uint64(b[0]&0x7f) | uint64(b[1])<<7, 2
+	}
 	v, size = binary.Uvarint(b)
 	if size > 1 && b[size-1] == 0 {
 		return 0, -1

@@ -20,7 +20,7 @@ func fromIdeal(ideal, measured *measure.Histogram) *workerv1.Histogram {
 // histogram of that index. Where they are absent, the measured ones stand for them.
 func (r *Reading) readIdeal(field string, m *workerv1.Histogram, measured int) error {
 	of := r.histograms[measured]
-	if len(m.GetCounts()) == 0 {
+	if len(m.GetCounts())+len(m.GetPacked()) == 0 {
 		if m.GetClamped() != 0 {
 			return fmt.Errorf("%s: %w", field, within("clamped", m.GetClamped(), "count", 0))
 		}
@@ -38,4 +38,4 @@ func (r *Reading) readIdeal(field string, m *workerv1.Histogram, measured int) e
 }
 
 // isOwn says whether a worker sent these ideal times.
-func (h histogram) isOwn() bool { return !h.borrowed && len(h.counts) > 0 }
+func (h histogram) isOwn() bool { return !h.borrowed && !h.isEmpty() }

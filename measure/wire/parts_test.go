@@ -29,7 +29,7 @@ func TestIdealTimesTravelWhereTheyDiffer(t *testing.T) {
 	for name, tc := range map[string]struct {
 		of   histogram
 		want bool
-	}{"none": {histogram{}, false}, "some": {histogram{counts: []byte{1}}, true}, "the measured ones": {histogram{counts: []byte{1}, borrowed: true}, false}} {
+	}{"none": {histogram{}, false}, "some": {histogram{total: 1}, true}, "the measured ones": {histogram{total: 1, borrowed: true}, false}} {
 		if got := tc.of.isOwn(); got != tc.want {
 			t.Errorf("%s: own: %t", name, got)
 		}

@@ -137,7 +137,7 @@ func (r *Reading) Size() int {
 	}
 	for _, h := range r.histograms {
 		if !h.borrowed {
-			n += len(h.counts)
+			n += h.size()
 		}
 	}
 	if r.rest.Timeline != nil {
@@ -200,16 +200,13 @@ func merge(requests int, readings []*Reading) (*measure.Measurement, error) {
 			return nil, err
 		}
 	}
-	// One dense histogram at a time, used again for the next.
-	dense := make([]int64, measure.Slots)
+	// One histogram at a time, in the memory of the one before.
+	times := newTimeSum()
 	histogram := func(i int) *measure.Histogram {
-		clear(dense)
-		var clamped int64
 		for _, r := range readings {
-			r.histograms[i].addTo(dense)
-			clamped += r.histograms[i].clamped
+			times.add(r.histograms[i])
 		}
-		return measure.HistogramOf(dense, clamped)
+		return times.take()
 	}
 	ideal := func(i int) *measure.Histogram {
 		if !slices.ContainsFunc(readings, func(r *Reading) bool { return r.histograms[i].isOwn() }) {
@@ -218,7 +215,7 @@ func merge(requests int, readings []*Reading) (*measure.Measurement, error) {
 		return histogram(i)
 	}
 	isEmpty := func(i int) bool {
-		return !slices.ContainsFunc(readings, func(r *Reading) bool { return len(r.histograms[i].counts) > 0 })
+		return !slices.ContainsFunc(readings, func(r *Reading) bool { return !r.histograms[i].isEmpty() })
 	}
 	for i := range sum.Requests {
 		first := perRequest * i
@@ -227,7 +224,7 @@ func merge(requests int, readings []*Reading) (*measure.Measurement, error) {
 			sum.Requests[i].Failed = measure.FailedTimes{Response: histogram(first + 2), Service: histogram(first + 3), Ideal: ideal(first + 5)}
 		}
 		sum.Requests[i].Ideal = ideal(first + 4)
-		sum.Requests[i].Streams = mergeStreams(i, readings)
+		sum.Requests[i].Streams = mergeStreams(i, readings, times)
 	}
 	last := perRequest * requests
 	sum.Lateness, sum.ReadLateness = histogram(last), histogram(last+1)

@@ -100,20 +100,15 @@ func checkOnTime(field string, counts []int64, of *measure.Request) error {
 }
 
 // mergeStreams adds up the streams of a request of those readings; nil: it has none.
-func mergeStreams(request int, readings []*Reading) *measure.Streams {
+func mergeStreams(request int, readings []*Reading, times *timeSum) *measure.Streams {
 	var sum *measure.Streams
-	dense := make([]int64, measure.Slots)
 	histogramOf := func(of func(*streams) histogram) *measure.Histogram {
-		clear(dense)
-		var clamped int64
 		for _, r := range readings {
 			if s := r.streams[request]; s != nil {
-				h := of(s)
-				h.addTo(dense)
-				clamped += h.clamped
+				times.add(of(s))
 			}
 		}
-		return measure.HistogramOf(dense, clamped)
+		return times.take()
 	}
 	for _, r := range readings {
 		s := r.streams[request]
@@ -147,9 +142,9 @@ func (s *streams) size() (n int) {
 		return 0
 	}
 	for i := range s.times {
-		n += len(s.times[i].counts)
+		n += s.times[i].size()
 		if !s.ideal[i].borrowed {
-			n += len(s.ideal[i].counts)
+			n += s.ideal[i].size()
 		}
 	}
 	return n

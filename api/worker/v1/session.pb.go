@@ -781,7 +781,10 @@ type ClockReply struct {
 	state              protoimpl.MessageState `protogen:"open.v1"`
 	ProbeSentUnixNanos int64                  `protobuf:"varint,1,opt,name=probe_sent_unix_nanos,json=probeSentUnixNanos,proto3" json:"probe_sent_unix_nanos,omitempty"`
 	// now_unix_nanos is the coordinator's time when it answered.
-	NowUnixNanos  int64 `protobuf:"varint,2,opt,name=now_unix_nanos,json=nowUnixNanos,proto3" json:"now_unix_nanos,omitempty"`
+	NowUnixNanos int64 `protobuf:"varint,2,opt,name=now_unix_nanos,json=nowUnixNanos,proto3" json:"now_unix_nanos,omitempty"`
+	// packed says that the coordinator reads Histogram.packed. One that does not would leave out what
+	// is in it.
+	Packed        bool `protobuf:"varint,3,opt,name=packed,proto3" json:"packed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -828,6 +831,13 @@ func (x *ClockReply) GetNowUnixNanos() int64 {
 		return x.NowUnixNanos
 	}
 	return 0
+}
+
+func (x *ClockReply) GetPacked() bool {
+	if x != nil {
+		return x.Packed
+	}
+	return false
 }
 
 // Readiness says whether the worker could begin its assignment.
@@ -5890,7 +5900,15 @@ type Histogram struct {
 	// and the rest is in another that follows.
 	Counts []byte `protobuf:"bytes,1,opt,name=counts,proto3" json:"counts,omitempty"`
 	// clamped is how many of the values were longer than 1 h.
-	Clamped       int64 `protobuf:"varint,2,opt,name=clamped,proto3" json:"clamped,omitempty"`
+	Clamped int64 `protobuf:"varint,2,opt,name=clamped,proto3" json:"clamped,omitempty"`
+	// packed are counts of blocks of 64 slots, in order, the first of which has a slot of a multiple of
+	// 64; they are added to counts. Only snapshots of a running step have any, and only if
+	// ClockReply.packed is set. For each block that counts something there is an unsigned variable-length
+	// integer: 4 times the number of blocks between it and the one before, plus 0 if its largest count has
+	// one bit, 1 for two, 2 for four and 3 for eight. As many numbers of 64 bits as a count has bits
+	// follow, the lowest byte first. Slot s of the block is in byte s mod 8 of a number: the s/8-th part of
+	// all the bits that these bytes have, from the lowest of the first number on.
+	Packed        []byte `protobuf:"bytes,3,opt,name=packed,proto3" json:"packed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5937,6 +5955,13 @@ func (x *Histogram) GetClamped() int64 {
 		return x.Clamped
 	}
 	return 0
+}
+
+func (x *Histogram) GetPacked() []byte {
+	if x != nil {
+		return x.Packed
+	}
+	return nil
 }
 
 // Clients are the ledgers of the rate-limit audit. What is of a slice stands in lists
@@ -6153,11 +6178,12 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\aversion\x18\x04 \x01(\tR\aversion\"4\n" +
 	"\n" +
 	"ClockProbe\x12&\n" +
-	"\x0fsent_unix_nanos\x18\x01 \x01(\x03R\rsentUnixNanos\"e\n" +
+	"\x0fsent_unix_nanos\x18\x01 \x01(\x03R\rsentUnixNanos\"}\n" +
 	"\n" +
 	"ClockReply\x121\n" +
 	"\x15probe_sent_unix_nanos\x18\x01 \x01(\x03R\x12probeSentUnixNanos\x12$\n" +
-	"\x0enow_unix_nanos\x18\x02 \x01(\x03R\fnowUnixNanos\"\xed\x01\n" +
+	"\x0enow_unix_nanos\x18\x02 \x01(\x03R\fnowUnixNanos\x12\x16\n" +
+	"\x06packed\x18\x03 \x01(\bR\x06packed\"\xed\x01\n" +
 	"\tReadiness\x12\x14\n" +
 	"\x05ready\x18\x01 \x01(\bR\x05ready\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
@@ -6581,10 +6607,11 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bexpected\x18\x03 \x03(\bR\bexpected\x12!\n" +
 	"\fstatus_codes\x18\x04 \x03(\x05R\vstatusCodes\x12%\n" +
 	"\x0eresponse_nanos\x18\x05 \x03(\x03R\rresponseNanos\x12#\n" +
-	"\rservice_nanos\x18\x06 \x03(\x03R\fserviceNanos\"=\n" +
+	"\rservice_nanos\x18\x06 \x03(\x03R\fserviceNanos\"U\n" +
 	"\tHistogram\x12\x16\n" +
 	"\x06counts\x18\x01 \x01(\fR\x06counts\x12\x18\n" +
-	"\aclamped\x18\x02 \x01(\x03R\aclamped\"\xa7\x02\n" +
+	"\aclamped\x18\x02 \x01(\x03R\aclamped\x12\x16\n" +
+	"\x06packed\x18\x03 \x01(\fR\x06packed\"\xa7\x02\n" +
 	"\aClients\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x16\n" +
 	"\x06slices\x18\x02 \x03(\x05R\x06slices\x12\x14\n" +
