@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,16 +78,8 @@ func CheckConditions(spec *v1beta1.LoadTestSpec, journey int, columns []string) 
 	for i := range j.Steps {
 		s := &j.Steps[i]
 		field := fmt.Sprintf("spec.journeys[%d].steps[%d]", journey, i)
-		if s.If != "" {
-			if !sent && !j.KeepValues {
-				return fmt.Errorf("%s.if: must not be set for the first request, nor before it, without keepValues: there is no response yet, and how many journeys are due is counted by it", field)
-			}
-			switch compiled, err := scope.Compile(s.If); {
-			case err != nil:
-				return fmt.Errorf("%s.if: %w", field, err)
-			case !sent && compiled.MayFail():
-				return fmt.Errorf("%s.if: %s", field, expression.MustNotFail)
-			}
+		if err := checkIf(scope, s.If, !sent, j.KeepValues); err != nil {
+			return fmt.Errorf("%s.if: %w", field, err)
 		}
 		addCaptured(scope, s, s.If != "")
 		if s.Repeat != nil {
@@ -100,6 +93,22 @@ func CheckConditions(spec *v1beta1.LoadTestSpec, journey int, columns []string) 
 		return fmt.Errorf("spec.journeys[%d].steps: with keepValues, at least one request must have no if", journey)
 	}
 	return nil
+}
+
+// checkIf checks the condition of a step that has one. first says that no request is before it that is always sent,
+// and keeps that the user keeps values.
+func checkIf(scope *expression.Scope, condition string, first, keeps bool) error {
+	switch {
+	case condition == "":
+		return nil
+	case first && !keeps:
+		return errors.New("must not be set for the first request, nor before it, without keepValues: there is no response yet, and how many journeys are due is counted by it")
+	}
+	compiled, err := scope.Compile(condition)
+	if err == nil && first && compiled.MayFail() {
+		return errors.New(expression.MustNotFail)
+	}
+	return err
 }
 
 // addCaptured adds what a step captures; maybe says that it may have no value.
