@@ -66,7 +66,7 @@ type Stored struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('10m')",message="stableFor must be a time from 0s to 10m, such as 3s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('10m')",message="stableFor must be a time from 0s to 10m, such as 3s"
 	StableFor *metav1.Duration `json:"stableFor,omitempty"`
 
 	// maxWait is how long is waited for the number, each time, and after the last step

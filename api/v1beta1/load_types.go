@@ -55,14 +55,14 @@ type Ladder struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="warmUp must be a time from 0s to 1h, such as 5s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('1h')",message="warmUp must be a time from 0s to 1h, such as 5s"
 	WarmUp *metav1.Duration `json:"warmUp,omitempty"`
 
 	// rest is the pause between two rungs. Default: none.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="rest must be a time from 0s to 24h, such as 10s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('24h')",message="rest must be a time from 0s to 24h, such as 10s"
 	Rest *metav1.Duration `json:"rest,omitempty"`
 
 	// stopOnBreach skips all that follows when a threshold is breached: the remaining
@@ -143,7 +143,7 @@ type Step struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="warmUp must be a time from 0s to 1h, such as 5s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('1h')",message="warmUp must be a time from 0s to 1h, such as 5s"
 	WarmUp *metav1.Duration `json:"warmUp,omitempty"`
 
 	// duration is how long the step sends load that counts. Example: 30s.

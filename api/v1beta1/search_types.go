@@ -37,10 +37,8 @@ type Search struct {
 	// +optional
 	RatePerUser *Decimal `json:"ratePerUser,omitempty"`
 
-	// think is how long each user waits after a response before its next request, fixed
-	// or drawn from a range. The first requests are spread evenly over its mean, so that
-	// users do not act in step. Absent: users do not wait. It does not go with
-	// ratePerUser. Example: {min: 1s, max: 3s}.
+	// think is how long each user waits after a response before its next request, as in a
+	// ladder. Example: {min: 1s, max: 3s}.
 	// +optional
 	Think *Think `json:"think,omitempty"`
 
@@ -57,7 +55,7 @@ type Search struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="warmUp must be a time from 0s to 1h, such as 5s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('1h')",message="warmUp must be a time from 0s to 1h, such as 5s"
 	WarmUp *metav1.Duration `json:"warmUp,omitempty"`
 
 	// rest is the pause between two probes, in which the target recovers from a load
@@ -65,7 +63,7 @@ type Search struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="rest must be a time from 0s to 1h, such as 10s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('1h')",message="rest must be a time from 0s to 1h, such as 10s"
 	Rest *metav1.Duration `json:"rest,omitempty"`
 
 	// hold is how long the load that the probes found is sent at the end, to see that it is
@@ -75,7 +73,7 @@ type Search struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="hold must be a time from 0s to 24h, such as 2m"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('24h')",message="hold must be a time from 0s to 24h, such as 2m"
 	Hold *metav1.Duration `json:"hold,omitempty"`
 
 	// precision is how much higher the lowest load that breached a threshold may be

@@ -10,7 +10,7 @@ import (
 // Think is how long a user waits after a response before its next request. Each wait is drawn
 // from min to max, every time in between as likely as any other, by the run's random seed.
 //
-// +kubebuilder:validation:XValidation:rule="[self.min, self.max].all(t, t.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$')) && duration(self.min) >= duration('0s') && duration(self.min) <= duration(self.max) && duration(self.max) >= duration('1ms') && duration(self.max) <= duration('1h')",message="must have two times from 0s to 1h, of which max is from 1ms and not below min, such as {min: 1s, max: 3s}"
+// +kubebuilder:validation:XValidation:rule="[self.min, self.max].all(t, t.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$')) && duration(self.min) <= duration(self.max) && duration(self.max) >= duration('1ms') && duration(self.max) <= duration('1h')",message="must have two times from 0s to 1h, of which max is from 1ms and not below min, such as {min: 1s, max: 3s}"
 type Think struct {
 	// min is the shortest wait. Example: 1s.
 	// +required

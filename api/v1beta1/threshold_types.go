@@ -201,7 +201,7 @@ type Threshold struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="grace must be a time from 0s to 24h, such as 10s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) <= duration('24h')",message="grace must be a time from 0s to 24h, such as 10s"
 	Grace *metav1.Duration `json:"grace,omitempty"`
 }
 

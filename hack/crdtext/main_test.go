@@ -35,7 +35,7 @@ spec:
               other:
                 description: |-
                   link is of this.
-                  Its fields: see spec.target.
+                  Fields: see spec.target.
                 properties:
                   description:
                     type: string
@@ -101,6 +101,35 @@ spec:
 `))
 	must.Succeed(t, err)
 	for text, want := range map[string]bool{"spec is 1.5 of a. It stays.": true, "status is v1.2 of b.": true, "It goes.": false, "description is a field": true} {
+		if strings.Contains(string(got), text) != want {
+			t.Errorf("%q is in the definition: %t\n%s", text, !want, got)
+		}
+	}
+}
+
+// What Kubernetes describes elsewhere is described by a sentence here, beside all that we say of it.
+func TestPartsOfKubernetesAreDescribedInASentence(t *testing.T) {
+	got, err := describeOnce([]byte(`---
+spec:
+  versions:
+  - schema:
+      openAPIV3Schema:
+        properties:
+          kind:
+            description: Kind is a string. It goes.
+          spec:
+            properties:
+              worker:
+                properties:
+                  tolerations:
+                    description: tolerations are of us. It stays.
+                    items:
+                      properties:
+                        key:
+                          description: Key is of them. It goes.
+`))
+	must.Succeed(t, err)
+	for text, want := range map[string]bool{"Kind is a string.": true, "tolerations are of us. It stays.": true, "Key is of them.": true, "It goes.": false} {
 		if strings.Contains(string(got), text) != want {
 			t.Errorf("%q is in the definition: %t\n%s", text, !want, got)
 		}
