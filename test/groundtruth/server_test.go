@@ -41,6 +41,31 @@ func TestServerCounts(t *testing.T) {
 	}
 }
 
+// clockSlack is by how much two clocks may differ that are read one after the other.
+const clockSlack = int64(time.Second)
+
+// A stamp is from when the kernel had received a request, however much later the server read it.
+func TestRecordsSayWhenTheKernelHadReceivedARequest(t *testing.T) {
+	for _, is := range []bool{false, true} {
+		s := start(t, Config{Record: 3, Stamp: is})
+		c := dial(t, s.Address())
+		for _, path := range []string{"/0", "/1", "/2"} {
+			before := Now()
+			c.get(path)
+			c.receive(len(ok64))
+			records := s.Records()
+			r := records[len(records)-1]
+			if !is {
+				same.As(t, "without stamps", 0, r.Came)
+				continue
+			}
+			if r.Came < before-clockSlack || r.Came > r.Received+clockSlack {
+				t.Errorf("request %d came at %d; it was sent after %d and read at %d", r.Number, r.Came, before, r.Received)
+			}
+		}
+	}
+}
+
 func TestServerReads(t *testing.T) {
 	const get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 	tests := map[string]struct {
