@@ -36,9 +36,10 @@ const (
 
 // Condition is a compiled text. It is safe for concurrent use.
 type Condition struct {
-	text    string
-	program cel.Program
-	uses    []use
+	text      string
+	program   cel.Program
+	uses      []use
+	certainty certainty
 }
 
 // use is a value that a condition names.
@@ -87,7 +88,7 @@ func (s *Scope) compile(condition string, options ...cel.ProgramOption) (*Condit
 	if err := checkCost(e, checked); err != nil {
 		return nil, err
 	}
-	c := &Condition{text: condition}
+	c := &Condition{text: condition, certainty: s.certaintyOf(checked)}
 	for _, name := range names {
 		c.uses = append(c.uses, use{name, slices.Index(s.names, name)})
 	}

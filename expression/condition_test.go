@@ -378,3 +378,68 @@ func BenchmarkCompile(b *testing.B) {
 		must.Succeed(b, err)
 	}
 }
+
+// What is known of a condition holds: one that cannot fail has a result of all values, those of captured names
+// among them that are null, and so it is with those that hold, or do not, without a value.
+func TestWhatIsKnownOfAConditionHolds(t *testing.T) {
+	kinds := []Value{{}, str(""), str("3"), {Bool, []byte("true")}, number("7"), number("1e999"), number("-0.5"), object("[1]"), object("{}")}
+	for condition, want := range map[string]string{
+		"paid == null":                             "null paid",
+		"null == paid || status == 401":            "null paid",
+		"status == 401 || (paid == null || !true)": "null paid",
+		"paid != null && status < 400":             "needs paid",
+		"paid != null && null != total":            "needs paid, needs total",
+		"!(paid == null)":                          "",
+		"paid == null && total == null":            "",
+		"paid == total || status in [1, paid]":     "",
+		"paid in [1.5, 'a', [2], null]":            "",
+		"order == order":                           "",
+		"status > 400.5":                           "",
+		"true":                                     "",
+		"paid":                                     "fails",
+		"paid || paid == null":                     "fails",
+		"!paid":                                    "fails",
+		"total > 1":                                "fails",
+		"total + 1 == 2":                           "fails",
+		"order.id == 1":                            "fails",
+		"has(order.id)":                            "fails",
+		"1 in order":                               "fails",
+		"status / 0 == 1":                          "fails",
+		"paid == null ? total == 1 : paid == 2":    "fails",
+		"{'a': paid} == {'a': 1}":                  "fails",
+		"etag == 'a'":                              "",
+		"tier == 'gold'":                           "fails", // a column
+	} {
+		s := shop()
+		c, err := s.Compile(condition)
+		must.Succeed(t, err)
+		var known []string
+		for _, name := range []string{"order", "paid", "total"} {
+			if c.HoldsWithout(name) {
+				known = append(known, "null "+name)
+			}
+			if c.Needs(name) {
+				known = append(known, "needs "+name)
+			}
+		}
+		if c.MayFail() {
+			known = append(known, "fails")
+		}
+		if got := strings.Join(known, ", "); got != want {
+			t.Errorf("%s: %q, want %q", condition, got, want)
+		}
+		if c.MayFail() {
+			continue
+		}
+		for _, paid := range kinds {
+			for _, total := range kinds {
+				v := maps.Clone(ordered)
+				v["paid"], v["total"], v["order"] = paid, total, total
+				holds, err := c.Holds(user{s, v})
+				if err != nil || paid.Kind == None && (c.HoldsWithout("paid") && !holds || c.Needs("paid") && holds) {
+					t.Errorf("%s: %t, %v, if paid is %v and total %v", condition, holds, err, paid, total)
+				}
+			}
+		}
+	}
+}

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Journey is a sequence of what a user does. Cookies are kept until it ends: at most 16, in
-// 4096 bytes. It fails at the first unexpected response: its remaining requests are neither
+// Journey is a sequence of what a user does. Cookies are kept until it ends, or with keepValues
+// longer: at most 16, in 4096 bytes. It fails at the first unexpected response: its remaining requests are neither
 // due nor sent, and the user goes on with the mix.
 //
 // +kubebuilder:validation:XValidation:rule="self.steps.exists(s, has(s.request) || has(s.repeat))",fieldPath=".steps",message="steps must have at least one with a request"
@@ -41,6 +41,11 @@ type Journey struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && [duration('1ms'), duration(self), duration('1h')].isSorted()",message="timeLimit must be a time from 1ms to 1h, such as 30s"
 	TimeLimit *metav1.Duration `json:"timeLimit,omitempty"`
+
+	// keepValues has users keep captured values and cookies after a journey, for later ones, in later steps
+	// too. Then the first requests may have an if. Set it in all journeys of a load, or in none. Default false.
+	// +optional
+	KeepValues bool `json:"keepValues,omitempty"`
 
 	// steps are the requests, and the waits between them. Example: [{request: login,
 	// capture: {token: .token}}, {think: {min: 1s, max: 3s}}, {request: checkout}].
@@ -102,8 +107,8 @@ type JourneyStep struct {
 	// +optional
 	Think *Think `json:"think,omitempty"`
 
-	// if is a condition in CEL: the step is left out, neither due nor sent, unless it holds. The first
-	// request, and what is before it, has none. Example: tier == 'gold'.
+	// if is a condition in CEL: the step is left out, neither due nor sent, unless it holds. Without
+	// keepValues, the first request, and what is before it, has none. Example: tier == 'gold'.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512

@@ -7,7 +7,7 @@ import (
 // Load is one of the loads that a run sends side by side. It is carried out by a LoadTest of its own,
 // which the operator creates, with workers of its own.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.steps) != has(self.search)",message="exactly one of steps and search must be set in a load"
+// +kubebuilder:validation:XValidation:rule="(has(self.ladder) ? 1 : 0) + (has(self.steps) ? 1 : 0) + (has(self.search) ? 1 : 0) == 1",message="exactly one of ladder, steps and search must be set in a load"
 // +kubebuilder:validation:XValidation:rule="!has(self.after) || self.after != self.name",fieldPath=".after",message="after must be the name of another load"
 // +kubebuilder:validation:XValidation:rule="!has(self.background) || !self.background || !has(self.search)",fieldPath=".background",reason="FieldValueForbidden",message="background must not be set with search, which looks for a load of its own"
 type Load struct {
@@ -35,6 +35,10 @@ type Load struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=63
 	Journeys []string `json:"journeys,omitempty"`
+
+	// ladder is as spec.ladder, of this load.
+	// +optional
+	Ladder *Ladder `json:"ladder,omitempty"`
 
 	// steps are as spec.steps, of this load.
 	// +optional

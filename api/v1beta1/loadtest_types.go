@@ -213,7 +213,7 @@ type LoadTestSpec struct {
 	Ladder *Ladder `json:"ladder,omitempty"`
 
 	// steps is the explicit form: what to send, one after another, half a second apart. Many
-	// short steps are seconds apart: a run writes its status at 50 KB a second at most. Exactly one of ladder, steps, search, replay and loads is set.
+	// short steps are seconds apart: a run writes its status at 50 KB a second at most.
 	// Example: [{name: steady, rate: 100, duration: 30s}].
 	// +optional
 	// +listType=map
@@ -224,18 +224,16 @@ type LoadTestSpec struct {
 	Steps []Step `json:"steps,omitempty"`
 
 	// search looks for the highest load that keeps the thresholds, in at most 24 steps
-	// that follow from each other. Exactly one of ladder, steps, search, replay and loads is set.
-	// Example: {rate: {min: 100, max: 10000}, duration: 20s, precision: 5%}.
+	// that follow from each other. Example: {rate: {min: 100, max: 10000}, duration: 20s, precision: 5%}.
 	// +optional
 	Search *Search `json:"search,omitempty"`
 
-	// replay sends the requests of an access log at their own times. Exactly one of ladder, steps,
-	// search, replay and loads is set. Example: {from: {volume: {claim: loadtest-logs, path:
+	// replay sends the requests of an access log at their own times. Example: {from: {volume: {claim: loadtest-logs, path:
 	// access.log}}, speed: 2, duration: 10m}.
 	// +optional
 	Replay *Replay `json:"replay,omitempty"`
 
-	// loads are sent side by side, each with requests, journeys and steps of its own. Example: [{name:
+	// loads are sent side by side, each with requests, journeys and steps, or a ladder, of its own. Example: [{name:
 	// readers, requests: [follow], steps: [{name: all, rate: 500, duration: 5m}]}, {name: buyers,
 	// journeys: [buy], delay: 30s, steps: [{name: all, rate: 2, duration: 4m}]}].
 	// +optional

@@ -51,7 +51,7 @@ type node struct {
 
 // refers says whether a schema's fields are described elsewhere (hack/crdtext).
 func refers(s apiextensionsv1.JSONSchemaProps) bool {
-	return strings.Contains(s.Description, "Its fields: see ")
+	return strings.Contains(s.Description, "Fields: see ")
 }
 
 func (n node) spec() bool { return strings.HasPrefix(n.path, "spec.") }
@@ -130,7 +130,7 @@ func problems(n node) []string {
 		check(jsonName.MatchString(n.name), "is not spelled in lower camel case")
 		check(n.elsewhere || strings.HasPrefix(s.Description, n.name+" "), "has a description that does not begin with its name")
 	}
-	own, _, _ := strings.Cut(s.Description, "\nIts fields: see ")
+	own, _, _ := strings.Cut(s.Description, "\nFields: see ")
 	check(len(own) <= maxDescription || strings.HasSuffix(n.path, "spec.thresholds[].metric") || n.typ == reflect.TypeFor[metav1.Condition]() || strings.HasPrefix(n.path, "status.conditions[]."), "has a description of more than 300 characters")
 	switch s.Type {
 	case "array":

@@ -37,10 +37,8 @@ type Search struct {
 	// +optional
 	RatePerUser *Decimal `json:"ratePerUser,omitempty"`
 
-	// think is how long each user waits after a response before its next request, fixed
-	// or drawn from a range. The first requests are spread evenly over its mean, so that
-	// users do not act in step. Absent: users do not wait. It does not go with
-	// ratePerUser. Example: {min: 1s, max: 3s}.
+	// think is how long each user waits after a response before its next request, as in a
+	// ladder. Example: {min: 1s, max: 3s}.
 	// +optional
 	Think *Think `json:"think,omitempty"`
 

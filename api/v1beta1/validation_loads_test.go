@@ -26,7 +26,10 @@ var loadsValidations = []validation{
 		want:    []string{"spec.loads: Forbidden: loads must not be set with baseline, versus, audits or repetitions, or with parallelism, which each load has"}},
 	{name: "a load without a load", valid: "{steps: null, loads: [{name: a, search: {users: {min: 1, max: 2}, duration: 1s}}]}",
 		invalid: "{steps: null, loads: [{name: a}]}",
-		want:    []string{"spec.loads[0]: Invalid value: exactly one of steps and search must be set in a load"}},
+		want:    []string{"spec.loads[0]: Invalid value: exactly one of ladder, steps and search must be set in a load"}},
+	{name: "a load with a ladder and steps", valid: "{steps: null, loads: [{name: a, ladder: {users: [1, 2], duration: 1s, think: {min: 1s, max: 2s}, rest: 1s, stopOnBreach: true}}]}",
+		invalid: "{steps: null, loads: [{name: a, ladder: {users: [1], duration: 1s}, steps: [{name: s, rate: 1, duration: 1s}]}]}",
+		want:    []string{"spec.loads[0]: Invalid value: exactly one of ladder, steps and search must be set in a load"}},
 	{name: "requests of a load", valid: "{requests: [{name: r, http: {}}], steps: null, loads: [{name: a, requests: [r], steps: [{name: s, rate: 1, duration: 1s}]}]}",
 		invalid: "{requests: [{name: r, http: {}}], steps: null, loads: [{name: a, requests: [x], steps: [{name: s, rate: 1, duration: 1s}]}]}",
 		want:    []string{"spec.loads: Invalid value: requests of a load must be names of spec.requests"}},
@@ -58,7 +61,7 @@ var loadsValidations = []validation{
 
 const oneLoad = "{name: a, steps: [{name: s, rate: 1, duration: 1s}]}"
 
-// inALoad are the rows about steps or a search, with these in a load: what holds for one load
+// inALoad are the rows about a ladder, steps or a search, with these in a load: what holds for one load
 // holds for each of several.
 func inALoad(rows []validation) (list []validation) {
 	for _, row := range rows {
@@ -67,7 +70,7 @@ func inALoad(rows []validation) (list []validation) {
 		moved.valid, moved.invalid, moved.want = movedIntoALoad(row.valid), movedIntoALoad(row.invalid), nil
 		for _, sentence := range row.want {
 			field, _, _ := strings.Cut(sentence, ":")
-			for _, part := range []string{"spec.steps[", "spec.search"} {
+			for _, part := range []string{"spec.ladder", "spec.steps[", "spec.search"} {
 				if strings.HasPrefix(field, part) {
 					moved.want = append(moved.want, "spec.loads[0]."+strings.TrimPrefix(strings.ReplaceAll(sentence, " spec.", " spec.loads[0]."), "spec."))
 				}
@@ -80,14 +83,14 @@ func inALoad(rows []validation) (list []validation) {
 	return list
 }
 
-// movedIntoALoad has steps or a search in the only load.
+// movedIntoALoad has a ladder, steps or a search in the only load.
 func movedIntoALoad(patch string) string {
 	var spec map[string]any
 	if err := yaml.Unmarshal([]byte(patch), &spec); err != nil {
 		panic(err)
 	}
 	load := map[string]any{"name": "a"}
-	for _, field := range []string{"steps", "search"} {
+	for _, field := range []string{"ladder", "steps", "search"} {
 		if spec[field] != nil {
 			load[field] = spec[field]
 		}

@@ -1187,6 +1187,11 @@ func (in *Load) DeepCopyInto(out *Load) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.Ladder != nil {
+		in, out := &in.Ladder, &out.Ladder
+		*out = new(Ladder)
+		(*in).DeepCopyInto(*out)
+	}
 	if in.Steps != nil {
 		in, out := &in.Steps, &out.Steps
 		*out = make([]Step, len(*in))

@@ -1,6 +1,6 @@
 // Command bench measures the load worker, beside other load generators, and
 // against a server that knows the truth. Run it by `make bench-worker`,
-// `bench-change`, `bench-accuracy`, `bench-scale`, `bench-targets`, `bench-operator`, `bench-start`,
+// `bench-change`, `bench-accuracy`, `bench-scale`, `bench-targets`, `bench-replay`, `bench-operator`, `bench-start`,
 // `bench-shop`, `bench-streams`, `bench-tokens` and `bench-peers`.
 //
 //	worker    the cost of a request, of a call and of a user: requests per second of one
@@ -10,6 +10,7 @@
 //	scale     100,000 users of six worker processes
 //	targets   one replica of each service on one core, beside a handler with
 //	          the same reply and no work
+//	replay    when the requests of a log came to the server's kernel, beside a bare sender
 //	operator  50 LoadTests at once beside 1,000 finished ones, with simulated workers
 //	start     the operator's start beside 1,000 LoadTests and 1,000 schedules of 1.2 MB
 //	shop      purchases in a shop, as a LoadTest, a script of k6 and a file of Locust
@@ -24,6 +25,7 @@
 //	       ├─ driver            our worker, without an operator
 //	       ├─ peer              the others
 //	       ├─ bare              net/http, which services are compared with
+//	       ├─ sender            a generator that measures nothing, which a replay is compared with
 //	       ├─ incluster         tools in a cluster, in the place of processes
 //	       └─ simulated         what surrounds an operator, without load
 //

@@ -169,7 +169,7 @@ func (b *bench) build(ctx context.Context) error {
 	}
 	for name, folder := range map[string]string{
 		"groundtruth": "./test/groundtruth/cmd/groundtruth", "driver": "./test/driver", "waker": "./hack/bench/waker", "calls": "./hack/bench/calls",
-		"shop": "./hack/bench/shop",
+		"shop": "./hack/bench/shop", "sender": "./hack/bench/sender",
 	} {
 		if err := b.compile(ctx, name, folder, "build"); err != nil {
 			return err

@@ -3,10 +3,12 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -24,6 +26,7 @@ const (
 	// replayRecords is of how many requests, the latest, the server's times are compared.
 	replayRecords = 500_000
 	replayLog     = "access.log"
+	bareTimes     = "times"
 	replaySeed    = 59
 )
 
@@ -44,24 +47,17 @@ func benchReplay(_ context.Context, b *bench) (string, error) {
 		return "", err
 	}
 	fmt.Fprintf(b.out, "One core for the generator, one for the server; a log of %d requests in %v, at instants that are drawn.\n"+
-		"The times are the server's, of the latest %d requests.\n\n", len(times), d, min(len(times), replayRecords))
-	t := newTable("speed", "due", "sent", "p50 late", "p99 late", "p99.9 late", "longest", "memory", "CPU a request", "sent without a log", "CPU a request", "sent of those")
+		"The times are those at which the server's kernel had received the latest %d requests; read is by when the server had read them.\n"+
+		"The bare sender sends the same requests at the same instants, and measures nothing: the least that this machine permits.\n\n", len(times), d, min(len(times), replayRecords))
+	t := newTable("speed", "generator", "due", "sent", "p50 late", "p99 late", "p99.9 late", "longest", "p99 read", "memory", "CPU a request")
+	rates := newTable("speed", "sent with the log", "sent without a log", "CPU a request", "sent of those")
 	last := "bench-replay:"
 	for _, speed := range replaySpeeds {
-		length := d / time.Duration(speed)
-		seen, err := b.replayOnce(times, speed, length)
+		line, err := b.replayAt(times, speed, d/time.Duration(speed), t, rates)
 		if err != nil {
 			return "", err
 		}
-		rate, err := b.withoutLog(int64(len(times))*int64(time.Second)/int64(length), length)
-		if err != nil {
-			return "", err
-		}
-		ratio := float64(seen.sent) / float64(rate.total.Sent)
-		t.row(fmt.Sprint(speed), fmt.Sprint(seen.due), fmt.Sprint(seen.sent), lateBy(seen.late, 0.5), lateBy(seen.late, 0.99), lateBy(seen.late, 0.999), lateBy(seen.late, 1),
-			fmt.Sprintf("%d MB", seen.usage.PeakRSS/1e6), each(seen.usage, seen.sent), fmt.Sprint(rate.total.Sent), each(rate.usage, rate.total.Sent), fmt.Sprintf("%.3f", ratio))
-		last += fmt.Sprintf(" speed-%d-p99-late-us=%.0f speed-%d-ratio=%.3f speed-%d-mb=%.0f", speed,
-			float64(nearestRank(seen.late, 0.99))/1e3, speed, ratio, speed, float64(seen.usage.PeakRSS)/1e6)
+		last += line
 	}
 	short := max(d/10, time.Second) // the shortest step
 	if times, err = b.writeLog(short); err != nil {
@@ -72,8 +68,38 @@ func benchReplay(_ context.Context, b *bench) (string, error) {
 		return "", err
 	}
 	t.write(b.out)
+	fmt.Fprintln(b.out)
+	rates.write(b.out)
 	fmt.Fprintf(b.out, "\nWith a log of %d requests, the generator takes %d MB.\n", len(times), seen.usage.PeakRSS/1e6)
 	return last + fmt.Sprintf(" tenth-mb=%.0f", float64(seen.usage.PeakRSS)/1e6), nil
+}
+
+// replayAt replays the log at a speed, sends the same by the bare sender and the same rate without a log, and adds
+// rows of them. It returns a part of the last line.
+func (b *bench) replayAt(times []int64, speed int, length time.Duration, t, rates *table) (string, error) {
+	seen, err := b.replayOnce(times, speed, length)
+	if err != nil {
+		return "", err
+	}
+	bare, err := b.sendBare(times, speed)
+	if err != nil {
+		return "", err
+	}
+	rate, err := b.withoutLog(int64(len(times))*int64(time.Second)/int64(length), length)
+	if err != nil {
+		return "", err
+	}
+	for _, of := range []struct {
+		name string
+		replayed
+	}{{"loadworker", seen}, {"bare sender", bare}} {
+		t.row(fmt.Sprint(speed), of.name, fmt.Sprint(of.due), fmt.Sprint(of.sent), lateBy(of.late, 0.5), lateBy(of.late, 0.99), lateBy(of.late, 0.999), lateBy(of.late, 1),
+			lateBy(of.read, 0.99), fmt.Sprintf("%d MB", of.usage.PeakRSS/1e6), each(of.usage, of.sent))
+	}
+	ratio := float64(seen.sent) / float64(rate.total.Sent)
+	rates.row(fmt.Sprint(speed), fmt.Sprint(seen.sent), fmt.Sprint(rate.total.Sent), each(rate.usage, rate.total.Sent), fmt.Sprintf("%.3f", ratio))
+	return fmt.Sprintf(" speed-%[1]d-p99-late-us=%.0[2]f speed-%[1]d-bare-p99-late-us=%.0[3]f speed-%[1]d-ratio=%.3[4]f speed-%[1]d-mb=%.0[5]f", speed,
+		float64(nearestRank(seen.late, 0.99))/1e3, float64(nearestRank(bare.late, 0.99))/1e3, ratio, float64(seen.usage.PeakRSS)/1e6), nil
 }
 
 func lateBy(late []time.Duration, quantile float64) string {
@@ -110,13 +136,15 @@ func (b *bench) writeLog(d time.Duration) ([]int64, error) {
 // replayed is what the server saw of a replay.
 type replayed struct {
 	due, sent int64
-	late      []time.Duration // ascending
-	usage     process.Usage
+	// late is by how much requests had come after they were due, and read by how much the server had read them
+	// after that; both ascend.
+	late, read []time.Duration
+	usage      process.Usage
 }
 
 // replayOnce replays the log. A request that comes before it is due is an error.
 func (b *bench) replayOnce(times []int64, speed int, length time.Duration) (seen replayed, err error) {
-	t, err := b.serve(serverCore, "-record", fmt.Sprint(min(len(times), replayRecords)))
+	t, err := b.serveStamped(times)
 	if err != nil {
 		return seen, err
 	}
@@ -149,22 +177,74 @@ func (b *bench) replayOnce(times []int64, speed int, length time.Duration) (seen
 		return seen, err
 	}
 	seen.due, seen.sent = measured.Due, measured.Requests[0].Sent
-	seen.late, err = lateness(records, times, start, int64(speed))
-	return seen, err
+	return seen, seen.setLateness(records, times, start, int64(speed))
 }
 
-// lateness is by how much requests came after they were due, ascending.
-func lateness(records []groundtruth.Record, times []int64, start, speed int64) ([]time.Duration, error) {
-	var late []time.Duration
-	for _, r := range records {
-		by := time.Duration(r.Received - start - times[r.Number]/speed)
-		if by < 0 {
-			return nil, fmt.Errorf("request %d came %v before it was due", r.Number, -by)
+// serveStamped starts a server that keeps when its kernel had received requests.
+func (b *bench) serveStamped(times []int64) (*target, error) {
+	return b.serve(serverCore, "-record", fmt.Sprint(min(len(times), replayRecords)), "-stamp")
+}
+
+// setLateness sets by how much requests came after they were due. One that came before is an error.
+func (r *replayed) setLateness(records []groundtruth.Record, times []int64, start, speed int64) error {
+	for _, record := range records {
+		due := start + times[record.Number]/speed
+		by := time.Duration(record.Came - due)
+		switch {
+		case record.Came == 0:
+			return fmt.Errorf("the kernel does not say when request %d came", record.Number)
+		case by < 0:
+			return fmt.Errorf("request %d came %v before it was due", record.Number, -by)
 		}
-		late = append(late, by)
+		r.late, r.read = append(r.late, by), append(r.read, time.Duration(record.Received-due))
 	}
-	slices.Sort(late)
-	return late, nil
+	slices.Sort(r.late)
+	slices.Sort(r.read)
+	return nil
+}
+
+// bareConnections are as many as a worker has for the same rate, about.
+const bareConnections = 400
+
+// sendBare sends the requests of the log by the bare sender.
+func (b *bench) sendBare(times []int64, speed int) (seen replayed, err error) {
+	content := make([]byte, 0, 8*len(times))
+	for _, at := range times {
+		content = binary.LittleEndian.AppendUint64(content, uint64(at))
+	}
+	if err := os.WriteFile(b.path(bareTimes), content, 0o600); err != nil {
+		return seen, err
+	}
+	t, err := b.serveStamped(times)
+	if err != nil {
+		return seen, err
+	}
+	p, err := process.Start(process.Command{Path: b.path("sender"), Core: generatorCore})
+	if err != nil {
+		return seen, err
+	}
+	fmt.Fprintf(p.Stdin, "{\"address\": %q, \"connections\": %d, \"times\": %q, \"speed\": %d}\n", strings.TrimPrefix(t.URL, "http://"), bareConnections, b.path(bareTimes), speed)
+	var answer struct{ Sent int64 }
+	if err := p.ReadJSON(&answer); err != nil {
+		return seen, err
+	}
+	start := groundtruth.Now() + int64(soon)
+	fmt.Fprintln(p.Stdin, start)
+	if err := p.ReadJSON(&answer); err != nil {
+		return seen, err
+	}
+	records, err := t.records()
+	if err != nil {
+		return seen, err
+	}
+	if seen.usage, err = p.Stop(); err != nil {
+		return seen, err
+	}
+	if _, _, err := t.stop(); err != nil {
+		return seen, err
+	}
+	seen.due, seen.sent = int64(len(times)), answer.Sent
+	return seen, seen.setLateness(records, times, start, int64(speed))
 }
 
 // each is the processor time of a generator for each request; that of a replay has both readings of the log.

@@ -60,17 +60,41 @@ func shortened(definition []byte) ([]byte, error) {
 	}
 	versions, _ := whole["spec"].(schema)["versions"].([]any)
 	for i, version := range versions {
-		if status, ok := below(crd.Spec.Versions[i].Schema.OpenAPIV3Schema, "status"); ok {
+		root := crd.Spec.Versions[i].Schema.OpenAPIV3Schema
+		if status, ok := below(root, "status"); ok {
 			shorten(status)
 		}
-		whole := part{"", crd.Spec.Versions[i].Schema.OpenAPIV3Schema}
-		if err := errors.Join(whole.dropImplied(), describe(whole.schema)); err != nil {
+		for _, path := range ofKubernetes {
+			shortenBelow(root, path)
+		}
+		described := part{"", root}
+		if err := errors.Join(described.dropImplied(), describe(described.schema)); err != nil {
 			return nil, err
 		}
-		version.(schema)["schema"] = schema{"openAPIV3Schema": crd.Spec.Versions[i].Schema.OpenAPIV3Schema}
+		version.(schema)["schema"] = schema{"openAPIV3Schema": root}
 	}
 	written, err := yaml.Marshal(whole)
 	return append([]byte("---\n"), bytes.TrimPrefix(written, []byte("---\n"))...), err
+}
+
+// ofKubernetes are the parts whose types are Kubernetes' own, and which it describes at length elsewhere.
+var ofKubernetes = [][]string{{"apiVersion"}, {"kind"}, {"spec", "worker", "resources"}, {"spec", "worker", "tolerations"}}
+
+// shortenBelow leaves the first sentence of what Kubernetes says of a part, if there is one of that path, and all
+// that we say of it.
+func shortenBelow(root schema, path []string) {
+	of := root
+	for _, name := range path {
+		var ok bool
+		if of, ok = below(of, name); !ok {
+			return
+		}
+	}
+	own, ours := of[description]
+	shorten(of)
+	if ours && len(path) > 1 {
+		of[description] = own
+	}
 }
 
 // below is a property of a schema.
@@ -149,7 +173,7 @@ func (p part) refer(to string) bool {
 	own, _ := p.schema[description].(string)
 	clear(p.schema)
 	maps.Copy(p.schema, bare)
-	p.schema[description] = strings.TrimSpace(fmt.Sprintf("%s\nIts fields: see %s.", own, to))
+	p.schema[description] = strings.TrimSpace(fmt.Sprintf("%s\nFields: see %s.", own, to))
 	return true
 }
 

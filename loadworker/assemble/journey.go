@@ -15,7 +15,7 @@ import (
 func toJourneys(a *workerv1.Assignment, tables []*source.Table) ([]source.Journey, error) {
 	var list []source.Journey
 	for _, j := range a.GetJourneys() {
-		journey := source.Journey{Name: j.GetName(), Weight: j.GetWeight(), TimeLimit: time.Duration(j.GetTimeLimitNanos())}
+		journey := source.Journey{Name: j.GetName(), Weight: j.GetWeight(), TimeLimit: time.Duration(j.GetTimeLimitNanos()), KeepValues: j.GetKeepValues()}
 		if name := j.GetUserData(); name != "" {
 			i := slices.IndexFunc(a.GetData(), func(d *workerv1.Data) bool { return d.GetName() == name })
 			if i < 0 {

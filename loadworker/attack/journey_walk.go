@@ -34,6 +34,7 @@ func (f *userFeed) walks() []walk {
 	for user := range all {
 		number := f.number(user)
 		all[user].Walk = x.source.NewWalk(f.users.share.Number(number), number, f.users.share.Count)
+		all[user].Keep(x.runner.values[number])
 	}
 	// No step has this index: the waits are independent of the think times of the load.
 	f.draws = pace.NewDraws(x.runner.config.Seed, ^x.step.Index)
@@ -51,6 +52,7 @@ func (w *walk) sent(h *hit, r *recorder) {
 	w.began, w.counts = instant{h.due, h.idealDue}, h.counts()
 	if i, _ := w.Journey(); w.counts {
 		r.journeys[i].start()
+		r.journeys[i].leaveOut(w.LeftOut())
 	}
 }
 
@@ -106,12 +108,19 @@ func (w *walk) next(r *recorder, draws pace.Draws, expected, excused bool, at in
 	return m.Wait
 }
 
-// finish counts the journeys that the end of the step has ended.
+// finish counts the journeys that the end of the step has ended, and keeps the values of the users.
 func (f *userFeed) finish(end time.Duration) {
 	for user := range f.states {
-		if w := f.states[user].walk; w != nil && w.counts {
+		w := f.states[user].walk
+		if w == nil {
+			continue
+		}
+		if w.counts {
 			i, _ := w.Journey()
 			f.sched.x.rec.journeys[i].leave(end - w.began.measured)
+		}
+		if x := f.sched.x; x.source.KeepsValues() {
+			x.runner.values[f.number(user)] = w.Values
 		}
 	}
 }

@@ -118,6 +118,9 @@ func (x *Execution) judge(h *hit, r *transport.Response, err error, now time.Dur
 	res.expected = x.source.Expected(h.request, r.Status)
 	res.outcome = measure.ClassifyStatus(r.Status, res.expected)
 	if !res.expected {
+		if h.walk != nil {
+			h.walk.Refuse(r)
+		}
 		x.sample(h, res.outcome, func() string {
 			said := fmt.Sprintf("request %q: status %s", x.source.Name(h.request), source.StatusText(r.Status))
 			if problem := x.source.Problem(h.request); problem != "" {
@@ -136,6 +139,9 @@ func (x *Execution) judge(h *hit, r *transport.Response, err error, now time.Dur
 	}
 	if wrong != nil {
 		res.expected, res.outcome = false, as
+		if h.walk != nil {
+			h.walk.Refuse(r)
+		}
 		x.sample(h, res.outcome, func() string { return fmt.Sprintf("request %q: %s", x.source.Name(h.request), x.message(wrong)) })
 	}
 	return res

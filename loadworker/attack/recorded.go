@@ -164,14 +164,14 @@ func (f *recordedFeed) next() (time.Duration, bool) {
 
 // read takes the next request; it returns false if it was not read yet.
 func (f *recordedFeed) read() bool {
-	r, ended := f.stream.Take()
+	ok, ended := f.stream.Take(&f.line)
 	switch {
 	case ended:
 		f.at = never
-	case r == nil:
+	case !ok:
 		return false
 	default:
-		f.line, f.at, f.isRead = *r, r.Due, true
+		f.at, f.isRead = f.line.Due, true
 	}
 	return true
 }

@@ -70,6 +70,10 @@ type Runner struct {
 	client transport.Client
 	probe  health.Probe
 
+	// values are what users had at the end of the last step that they took part in, by their number among those
+	// of the worker. An execution has it from its start to its end: steps run one after another.
+	values map[int64]source.Values
+
 	mu     sync.Mutex // held while connections are opened
 	conns  []transport.Conn
 	dialed dialCounts // up to the end of the last step
@@ -93,7 +97,7 @@ func NewRunner(c Config) (*Runner, error) {
 	for i := range c.timeouts {
 		c.timeouts[i] = c.Source.Timeout(i, c.Timeout)
 	}
-	return &Runner{config: c, client: c.Client, probe: health.NewProbe()}, nil
+	return &Runner{config: c, client: c.Client, probe: health.NewProbe(), values: map[int64]source.Values{}}, nil
 }
 
 const (

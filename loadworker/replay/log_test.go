@@ -66,15 +66,16 @@ func stream(t testing.TB, l *replay.Log) (all []replay.Request) {
 	t.Helper()
 	s := l.Stream()
 	for {
-		r, ended := s.Take()
+		var r replay.Request
+		ok, ended := s.Take(&r)
 		switch {
 		case ended:
 			must.Succeed(t, s.Close())
 			return all
-		case r == nil:
+		case !ok:
 			<-time.After(time.Millisecond) // until the reader waits
 		default:
-			all = append(all, *r)
+			all = append(all, r)
 		}
 	}
 }
@@ -248,11 +249,12 @@ func TestPartsTakeEachRequestOnce(t *testing.T) {
 		for part := range parts {
 			group.Go(func() {
 				for {
-					r, ended := s.Take()
+					var r replay.Request
+					ok, ended := s.Take(&r)
 					switch {
 					case ended:
 						return
-					case r == nil:
+					case !ok:
 						<-time.After(time.Millisecond) // until the reader waits
 					default:
 						own[part] = append(own[part], r.Line)
@@ -400,7 +402,7 @@ func TestALogThatIsNotTakenIsClosed(t *testing.T) {
 		must.Succeed(t, l.Stream().Close())
 		l.Await(t.Context())
 		s := l.Stream()
-		if r, _ := s.Take(); r == nil {
+		if ok, _ := s.Take(&replay.Request{}); !ok {
 			t.Error("the first request is not there")
 		}
 		must.Succeed(t, s.Close())
@@ -439,11 +441,11 @@ func TestMemoryIsBounded(t *testing.T) {
 		s := l.Stream()
 		taken := 0
 		for {
-			r, ended := s.Take()
+			ok, ended := s.Take(&replay.Request{})
 			if ended {
 				break
 			}
-			if r == nil {
+			if !ok {
 				<-time.After(time.Millisecond) // until the reader waits
 				continue
 			}

@@ -17,6 +17,8 @@ const (
 	// to parse one of them; batchBytes is how much, if they are large.
 	batchRequests = 256
 	batchBytes    = 64 << 10
+	// spentBatches is how many lists of batches wait to be used again: the reader fills one for each that is taken.
+	spentBatches = 4
 	// yieldEvery is after how many requests the reader lets others run, which takes it some 20 us to
 	// read: on a worker of one processor, what is due would wait for it for up to 10 ms otherwise.
 	yieldEvery = 16
@@ -30,9 +32,10 @@ const (
 // Stream are the requests of a step, read ahead of it. Several goroutines may take them.
 type Stream struct {
 	ready  chan batch
-	held   atomic.Int64  // bytes of what is ready
-	room   chan struct{} // there is room for more
-	begun  chan struct{} // closed when the first is ready, or there is none
+	spent  chan []Request // the lists of batches that were taken, for those to come
+	held   atomic.Int64   // bytes of what is ready
+	room   chan struct{}  // there is room for more
+	begun  chan struct{}  // closed when the first is ready, or there is none
 	once   sync.Once
 	cancel context.CancelFunc
 	done   chan struct{} // the reader has ended
@@ -40,7 +43,8 @@ type Stream struct {
 	next   batch         // of the reader, not ready yet
 
 	mu    sync.Mutex
-	taken []Request // of the batch that was received last, those that are left
+	list  []Request // of the batch that was received last
+	taken int       // how many of them were
 }
 
 // batch are requests that follow one another.
@@ -52,7 +56,7 @@ type batch struct {
 // start starts the reader.
 func (l *Log) start() *Stream {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Stream{ready: make(chan batch, aheadRequests/batchRequests), room: make(chan struct{}, 1), begun: make(chan struct{}), cancel: cancel, done: make(chan struct{})}
+	s := &Stream{ready: make(chan batch, aheadRequests/batchRequests), spent: make(chan []Request, spentBatches), room: make(chan struct{}, 1), begun: make(chan struct{}), cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		defer close(s.ready)
@@ -84,7 +88,12 @@ func (s *Stream) flush(ctx context.Context) error {
 	if len(b.list) == 0 {
 		return nil
 	}
-	s.next = batch{list: make([]Request, 0, len(b.list))}
+	select {
+	case s.next.list = <-s.spent:
+	default:
+		s.next.list = make([]Request, 0, len(b.list))
+	}
+	s.next.bytes = 0
 	for s.held.Load() > aheadBytes {
 		select {
 		case <-s.room:
@@ -104,18 +113,29 @@ func (s *Stream) flush(ctx context.Context) error {
 
 func (s *Stream) begin() { s.once.Do(func() { close(s.begun) }) }
 
-// Take takes the next request, if it is read; nil: it is not yet or, with ended, there is none. Who
-// keeps it copies it: it holds those that were read with it in memory.
-func (s *Stream) Take() (r *Request, ended bool) {
+// Take copies the next request, if it is read; ok is false if it is not yet or, with ended, there is none.
+func (s *Stream) Take(r *Request) (ok, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.taken) == 0 {
-		if ended = s.receive(); len(s.taken) == 0 {
-			return nil, ended
+	if s.taken == len(s.list) {
+		if ended = s.receive(); s.taken == len(s.list) {
+			return false, ended
 		}
 	}
-	r, s.taken = &s.taken[0], s.taken[1:]
-	return r, false
+	*r = s.list[s.taken]
+	s.taken++
+	return true, false
+}
+
+// reuse gives the list of the batch that was taken to the reader: most of what it would allocate else, and the
+// worker would collect while it sends.
+func (s *Stream) reuse() {
+	clear(s.list) // so that nothing holds the paths in memory
+	select {
+	case s.spent <- s.list[:0]:
+	default:
+	}
+	s.list, s.taken = nil, 0
 }
 
 // receive receives a batch, if one is ready.
@@ -125,7 +145,10 @@ func (s *Stream) receive() (ended bool) {
 		if !ok {
 			return true
 		}
-		s.taken = b.list
+		if s.list != nil {
+			s.reuse()
+		}
+		s.list = b.list
 		if s.held.Add(-b.bytes) <= aheadBytes {
 			select {
 			case s.room <- struct{}{}:

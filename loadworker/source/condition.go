@@ -50,6 +50,11 @@ func newConditions(s *Source, j *Journey, names []string) *conditions {
 		c.scope.Add(expression.Status, expression.Code, false)
 		c.from = append(c.from, valueFrom{})
 	}
+	if j.KeepValues { // of the journey before, if there was one
+		for i := range j.Steps {
+			c.add(&j.Steps[i], true)
+		}
+	}
 	return c
 }
 
@@ -59,12 +64,15 @@ func (s JourneyStep) capturesStatus() bool {
 }
 
 // captured adds what a step captures.
-func (c *conditions) captured(s *JourneyStep) {
+func (c *conditions) captured(s *JourneyStep) { c.add(s, s.If != "") }
+
+// add adds what a step captures; maybe says that it may have no value.
+func (c *conditions) add(s *JourneyStep, maybe bool) {
 	add := func(name string, t expression.Type) {
 		if !c.scope.Has(name) {
 			c.from = append(c.from, valueFrom{slot: 1 + slices.Index(c.names, name)})
 		}
-		c.scope.Add(name, t, s.If != "")
+		c.scope.Add(name, t, maybe)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Capture)) {
 		add(name, expression.JSON)
@@ -82,14 +90,18 @@ func (c *conditions) compile(text string) (*condition, error) {
 	return &condition{compiled, c.from[:len(c.from):len(c.from)]}, nil
 }
 
-// guard is the condition of a step that has one. sent says that a request is before it.
-func (c *conditions) guard(s *JourneyStep, sent bool) (*condition, error) {
-	if !sent {
-		return nil, errors.New("if: must not be set for the first request, nor before it")
+// guard is the condition of a step that has one. first says that no request is before it that is always sent,
+// and keeps that the user keeps values.
+func (c *conditions) guard(s *JourneyStep, first, keeps bool) (*condition, error) {
+	if first && !keeps {
+		return nil, errors.New("if: must not be set for the first request, nor before it, without keepValues")
 	}
 	compiled, err := c.compile(s.If)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("if: %w", err)
+	case first && compiled.MayFail():
+		return nil, errors.New("if: " + expression.MustNotFail)
 	}
 	return compiled, nil
 }

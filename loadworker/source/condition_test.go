@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/pace"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -120,7 +121,7 @@ func TestRequestsAheadOfConditions(t *testing.T) {
 
 func TestConditionsThatAreRefused(t *testing.T) {
 	for want, edit := range map[string]func(*Config){
-		"steps[0]: if: must not be set for the first request, nor before it":                                                         func(c *Config) { c.Journeys[0].Steps[0].If = "true" },
+		"steps[0]: if: must not be set for the first request, nor before it, without keepValues":                                     func(c *Config) { c.Journeys[0].Steps[0].If = "true" },
 		"steps[1]: repeat.until: is no condition at character ":                                                                      func(c *Config) { c.Journeys[0].Steps[1].Until = "order ==" },
 		"steps[1]: repeat: atMost must be at least 1, is 0":                                                                          func(c *Config) { c.Journeys[0].Steps[1].AtMost = 0 },
 		"steps[1]: repeat.until: seat is captured by no step of the journey":                                                         func(c *Config) { c.Journeys[0].Steps[1].Until = "seat == '7'" },
@@ -177,5 +178,107 @@ func BenchmarkConditions(b *testing.B) {
 				w.Next(true, draws)
 			}
 		})
+	}
+}
+
+// member is a mix of two journeys of users who log in once.
+func member() Config {
+	login := JourneyStep{Request: 0, Times: 1, If: "token == null || status == 401", Capture: map[string]string{"token": ".token"}}
+	return Config{
+		Requests: []Request{
+			{Name: "login", Method: "POST", Path: "/login"},
+			{Name: "cart", Method: "GET", Path: "/cart/${token}"},
+			{Name: "seat", Method: "GET", Path: "/seat/${seat}"},
+		},
+		Journeys: []Journey{
+			{Name: "look", Weight: 1, KeepValues: true, Steps: []JourneyStep{login,
+				{Think: pace.Think{Shortest: time.Minute, Longest: time.Minute}, If: "status != 401"}, {Request: 1, Times: 1}}},
+			{Name: "sit", Weight: 1, KeepValues: true, Steps: []JourneyStep{login, {Request: 2, Times: 1, If: "seat != null"},
+				{Request: 1, Times: 1, Capture: map[string]string{"seat": ".seat"}}}},
+		},
+	}
+}
+
+// A user keeps values and cookies from journey to journey, of whatever name they are, and in another walk: a step is
+// carried out again when its condition says so.
+func TestWalkKeepsValues(t *testing.T) {
+	s := mustNew(t, member())
+	w := s.NewWalk(0, 0, 1)
+	draws := pace.NewDraws(1, 0)
+	got := []string{fmt.Sprint(w.First(draws))}
+	send := func(r *transport.Response) {
+		var b Buffer
+		w.Render(&b, Vars{})
+		line := fmt.Sprintf("%s %s", b.Request.Path, b.Request.Headers)
+		expected := r.Status == 200
+		if expected {
+			must.Succeed(t, w.Answer(r))
+		} else {
+			w.Refuse(r)
+		}
+		m := w.Next(expected, draws)
+		if line += fmt.Sprint(", waits ", m.Wait); m.Over {
+			line += fmt.Sprint(", over; leaves out ", w.LeftOut())
+		}
+		got = append(got, line)
+	}
+	logged := answer(`{"token": "a"}`)
+	logged.SetCookies = []byte("sid=1")
+	send(logged)
+	send(answer(`{}`))
+	send(answer(`{"seat": 7}`))
+	send(answer(`{}`))
+	send(answer(`{}`)) // of sit, now with a seat
+	next := s.NewWalk(0, 0, 1)
+	next.Keep(w.Values)
+	w = next
+	got = append(got, fmt.Sprint("in another step waits ", w.First(draws), ", leaves out ", w.LeftOut()))
+	send(&transport.Response{Status: 401, SetCookies: []byte("sid=; Path=/; Max-Age=0")})
+	send(answer(`{"token": "b"}`))
+	want := []string{
+		"0s",
+		"/login [], waits 1m0s",
+		"/cart/a [{Cookie sid=1}], waits 0s, over; leaves out [0 1]",
+		"/cart/a [{Cookie sid=1}], waits 1m0s, over; leaves out [0]",
+		"/cart/a [{Cookie sid=1}], waits 0s, over; leaves out [0]",
+		"/seat/7 [{Cookie sid=1}], waits 0s",
+		"in another step waits 1m0s, leaves out [0]",
+		"/cart/a [{Cookie sid=1}], waits 0s, over; leaves out []",
+		"/login [], waits 0s",
+	}
+	if got, want := strings.Join(got, "\n"), strings.Join(want, "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What may be the first request of a journey must have its values.
+func TestFirstRequestsWithoutValuesAreRefused(t *testing.T) {
+	for want, edit := range map[string]func(*Config){
+		"": func(*Config) {},
+		`journey "look": steps[2]: request "cart" has ${token}, and may be the first of a journey, when the user has none: give a step before it that captures token the condition token == null, or this step token != null`: func(c *Config) {
+			c.Journeys[0].Steps[0].If = "status == 0"
+		},
+		`journey "sit": steps[1]: request "seat" has ${seat}, and may be the first of a journey`: func(c *Config) {
+			c.Journeys[1].Steps[1].If = "status == 200"
+		},
+		`journey "sit": keepValues: must be the same of all journeys, which the same users carry out`: func(c *Config) {
+			c.Requests[2].Path = "/seat"
+			c.Journeys[1].KeepValues, c.Journeys[1].Steps = false, []JourneyStep{{Request: 0, Times: 1}}
+		},
+		`journey "look": steps: with keepValues, at least one request must have no if`: func(c *Config) {
+			c.Journeys[0].Steps[2].If = "token != null"
+		},
+		`journey "look": steps[1]: if: may have no result, and is asked before the journey sends anything`: func(c *Config) {
+			c.Journeys[0].Steps[1].If = "token > 3"
+		},
+		`journey "look": steps[2]: request "seat" has ${seat}, which no request before it captures`: func(c *Config) {
+			c.Journeys[0].Steps[2].Request = 2
+		},
+	} {
+		c := member()
+		edit(&c)
+		if _, err := New(c); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\nwant %s", err, want)
+		}
 	}
 }

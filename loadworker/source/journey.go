@@ -20,7 +20,9 @@ type Journey struct {
 	User *Table
 	// TimeLimit is how long it may take; 0: as long as it takes.
 	TimeLimit time.Duration
-	Steps     []JourneyStep
+	// KeepValues says that its user keeps what responses gave it, for later journeys: all do, or none.
+	KeepValues bool
+	Steps      []JourneyStep
 }
 
 // JourneyStep is a request of a journey, or a wait.
@@ -52,6 +54,8 @@ type journey struct {
 	index int
 	limit time.Duration
 	user  int // the slot of the users' table, plus one; 0: none
+	keeps bool
+	lead  int // turns before the first that no condition leaves out
 	turns []turn
 	after []wait // waits after the last
 }
@@ -118,21 +122,24 @@ func checkCaptured(name string, columns columns) error {
 
 // compileJourney compiles a journey of the requests that are compiled already.
 func (s *Source) compileJourney(index int, j Journey, names []string) (journey, error) {
-	out := journey{index: index, limit: j.TimeLimit}
+	out := journey{index: index, limit: j.TimeLimit, keeps: j.KeepValues}
 	if j.Weight < 1 {
 		return out, fmt.Errorf("weight: must be at least 1, is %d", j.Weight)
 	}
 	if j.User != nil {
 		out.user = 1 + slices.Index(s.tables, j.User)
 	}
-	c := journeyCompiler{source: s, journey: &out, names: names, known: map[int]bool{}, conditions: newConditions(s, &j, names)}
+	c := journeyCompiler{source: s, journey: &out, names: names, known: map[int]bool{}, steps: j.Steps, conditions: newConditions(s, &j, names)}
 	for i := range j.Steps {
 		if err := c.add(i, &j.Steps[i]); err != nil {
 			return out, fmt.Errorf("steps[%d]: %w", i, err)
 		}
 	}
-	if len(out.turns) == 0 {
+	switch {
+	case len(out.turns) == 0:
 		return out, errors.New("steps: there must be at least one with a request")
+	case out.lead == len(out.turns):
+		return out, errors.New("steps: with keepValues, at least one request must have no if")
 	}
 	return out, nil
 }
@@ -144,6 +151,7 @@ type journeyCompiler struct {
 	names   []string
 	// known has the places of the values that a step so far captures; true: one without a condition does.
 	known      map[int]bool
+	steps      []JourneyStep
 	conditions *conditions
 }
 
@@ -152,7 +160,7 @@ func (c *journeyCompiler) add(index int, step *JourneyStep) error {
 	var guard *condition // nil: the step has none
 	if step.If != "" {
 		var err error
-		if guard, err = c.conditions.guard(step, len(c.journey.turns) > 0); err != nil {
+		if guard, err = c.conditions.guard(step, c.isBeforeFirst(), c.journey.keeps); err != nil {
 			return err
 		}
 	}
@@ -162,6 +170,9 @@ func (c *journeyCompiler) add(index int, step *JourneyStep) error {
 	}
 	return c.addTurns(index, step, guard)
 }
+
+// isBeforeFirst says whether each request so far may be left out: the next one may be the first.
+func (c *journeyCompiler) isBeforeFirst() bool { return c.journey.lead == len(c.journey.turns) }
 
 // addTurns adds the requests of a step.
 func (c *journeyCompiler) addTurns(index int, step *JourneyStep, guard *condition) error {
@@ -178,11 +189,19 @@ func (c *journeyCompiler) addTurns(index int, step *JourneyStep, guard *conditio
 	if t.needs, err = c.needs(r, step); err != nil {
 		return err
 	}
+	if c.isBeforeFirst() {
+		if err := c.checkFirst(r, &t); err != nil {
+			return err
+		}
+	}
 	if err := c.setCaptures(&t, r, step); err != nil {
 		return err
 	}
 	if err := c.setRepeat(&t, step); err != nil {
 		return err
+	}
+	if guard != nil && c.isBeforeFirst() {
+		j.lead += step.Times
 	}
 	for range step.Times {
 		t.waits, j.after = j.after, nil
@@ -235,6 +254,8 @@ func (c *journeyCompiler) setRepeat(t *turn, step *JourneyStep) (err error) {
 func (c *journeyCompiler) needs(r *request, step *JourneyStep) (needs []capturedUse, err error) {
 	for _, u := range r.captured {
 		switch always, ok := c.known[u.slot]; {
+		case c.journey.keeps && !always && (ok || c.captures(u.name)):
+			needs = append(needs, u)
 		case !ok:
 			return nil, fmt.Errorf("request %q has ${%s}, which no request before it captures", r.name, u.name)
 		case !always && step.If == "":
@@ -246,6 +267,30 @@ func (c *journeyCompiler) needs(r *request, step *JourneyStep) (needs []captured
 	return needs, nil
 }
 
+// captures says whether any step of the journey captures a value, which the user then has of the journey before.
+func (c *journeyCompiler) captures(name string) bool {
+	return slices.ContainsFunc(c.steps, func(s JourneyStep) bool { return slices.Contains(s.capturedNames(), name) })
+}
+
+// checkFirst refuses a request that may be the first of a journey, and whose values may not be there then: a
+// journey could not even begin. They are there if its own condition asks for them, or if a step before it
+// captures them whenever they are not.
+func (c *journeyCompiler) checkFirst(r *request, t *turn) error {
+	for _, u := range t.needs {
+		asked := t.guard != nil && t.guard.Needs(u.name)
+		if !asked && !slices.ContainsFunc(c.journey.turns, func(before turn) bool { return before.gives(u) }) {
+			return fmt.Errorf("request %q has ${%s}, and may be the first of a journey, when the user has none: give a step before it that captures %s the condition %s == null, or this step %s != null", r.name, u.name, u.name, u.name, u.name)
+		}
+	}
+	return nil
+}
+
+// gives says whether the user has a value after the turn, whether or not it was left out.
+func (t *turn) gives(u capturedUse) bool {
+	captures := slices.ContainsFunc(t.captures, func(c capture) bool { return c.slot == u.slot })
+	return captures && t.guard != nil && t.guard.HoldsWithout(u.name)
+}
+
 // addJourneys compiles the journeys. The mix has a journey as the index that follows
 // those of the requests and of the journeys before it.
 func (s *Source) addJourneys(journeys []Journey, names []string) error {
@@ -255,6 +300,10 @@ func (s *Source) addJourneys(journeys []Journey, names []string) error {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("journey %q: %w", j.Name, err))
 		}
+		if i > 0 && j.KeepValues != s.keepsValues {
+			errs = append(errs, fmt.Errorf("journey %q: keepValues: must be the same of all journeys, which the same users carry out", j.Name))
+		}
+		s.keepsValues = j.KeepValues
 		s.journeys = append(s.journeys, compiled)
 	}
 	s.strictest = make([]position, len(names))
@@ -275,6 +324,9 @@ func (r *request) checkAlone() error {
 	}
 	return fmt.Errorf("${%s} is captured by a journey, which alone may send the request", r.captured[0].name)
 }
+
+// KeepsValues says whether users keep what responses gave them from one journey to the next.
+func (s *Source) KeepsValues() bool { return s.keepsValues }
 
 // Journeys returns the number of journeys.
 func (s *Source) Journeys() int { return len(s.journeys) }

@@ -42,7 +42,10 @@ type Source struct {
 	tables   []*Table
 	counters []cycleCounters // by table
 
-	journeys  []journey
+	journeys []journey
+	// keepsValues says that users keep what they have of responses from one journey to the next.
+	keepsValues bool
+
 	strictest []position // in which requests have a captured value, by its slot
 	targets   int        // how many there are
 	origins   []origin   // by target

@@ -19,14 +19,20 @@ type Walk struct {
 	users    int64 // of the worker
 	thoughts int64 // waits that were drawn
 
+	Values
+	tries   int    // of a repeat that were sent
+	moved   Move   // whose memory is kept
+	leftOut []int  // steps before the first request of the journey
+	target  int    // of the request on its way
+	path    []byte // likewise
+}
+
+// Values are what a user has of responses. The zero value is those of a user who has had none.
+type Values struct {
 	values [][]byte          // that were captured, by slot
-	kinds  []expression.Kind // of them; None: the journey under way has captured none
-	status int               // of the last response of the journey
-	tries  int               // of a repeat that were sent
-	moved  Move              // whose memory is kept
+	kinds  []expression.Kind // of them; None: none was captured since the user has been without values
+	status int               // of the last response of a journey
 	jars   []cookie.Jar      // of each target
-	target int               // of the request on its way
-	path   []byte            // likewise
 }
 
 // place is a place in the mix.
@@ -34,6 +40,7 @@ type place struct {
 	user    int64 // over all workers
 	item    int64 // of the mix's cycle, counted from the user's first
 	journey *journey
+	first   int // turn of the journey that is carried out
 	turn    int // of the journey
 	request int
 }
@@ -41,10 +48,19 @@ type place struct {
 // NewWalk is the way of a user, who has a number over all workers, and another among the
 // users of the worker.
 func (s *Source) NewWalk(user, number, users int64) Walk {
-	w := Walk{source: s, number: number, users: users, jars: make([]cookie.Jar, s.targets)}
+	w := Walk{source: s, number: number, users: users}
+	w.jars = make([]cookie.Jar, s.targets)
 	w.place = place{user: user}
 	w.place.enter(s)
 	return w
+}
+
+// Keep has the walk begin with the values that the user had at the end of another walk, of the same source,
+// which must not go on; the zero value: there was none.
+func (w *Walk) Keep(v Values) {
+	if v.jars != nil {
+		w.Values = v
+	}
 }
 
 // Begin has the walk begin as a new one, of a user without any value of the one before. It keeps the
@@ -61,7 +77,7 @@ func (w *Walk) forget() {
 		w.jars[i].Clear()
 	}
 	clear(w.kinds)
-	w.tries = 0
+	w.status, w.tries = 0, 0
 }
 
 // User is the number of the user over all workers.
@@ -72,7 +88,7 @@ func (w *Walk) Items() int64 { return w.place.item }
 
 // enter begins the item of the mix at which the place is.
 func (p *place) enter(s *Source) {
-	p.journey, p.turn, p.request = nil, 0, s.RequestOf(p.user, p.item)
+	p.journey, p.first, p.turn, p.request = nil, 0, 0, s.RequestOf(p.user, p.item)
 	if n := p.request - len(s.requests); n >= 0 {
 		p.journey = &s.journeys[n]
 		p.request = p.journey.turns[0].request
@@ -99,7 +115,9 @@ func (p *place) next(s *Source) {
 		p.goTo(p.turn + 1)
 		return
 	}
-	p.leave(s)
+	if p.leave(s); p.journey != nil && p.journey.keeps {
+		p.goTo(p.journey.lead) // a user who has carried out a journey has what the steps before give
+	}
 }
 
 // Journey is the index of the journey that the next request is of; ok is false if it is of
@@ -120,7 +138,13 @@ func (w *Walk) Step() int {
 }
 
 // IsFirst says whether the next request is the first of a journey.
-func (w *Walk) IsFirst() bool { return w.place.journey != nil && w.place.turn == 0 && w.tries == 0 }
+func (w *Walk) IsFirst() bool {
+	return w.place.journey != nil && w.place.turn == w.place.first && w.tries == 0
+}
+
+// LeftOut are the steps that were left out before the first request of the journey. They are valid until
+// the next journey.
+func (w *Walk) LeftOut() []int { return w.leftOut }
 
 // Limit is how long the journey may take; 0: it has no limit.
 func (w *Walk) Limit() time.Duration {
@@ -187,6 +211,14 @@ func (w *Walk) TakeCookies(r *transport.Response) {
 	}
 }
 
+// Refuse takes what is to be kept of a response to the request that is not expected: its code and its cookies.
+func (w *Walk) Refuse(r *transport.Response) {
+	if w.place.journey != nil {
+		w.TakeCookies(r)
+		w.status = r.Status
+	}
+}
+
 // Answer takes what is to be kept of the expected response to the request. Its error is
 // why the body is not as it should be.
 func (w *Walk) Answer(r *transport.Response) error {
@@ -229,7 +261,9 @@ func (w *Walk) Next(expected bool, draws pace.Draws) Move {
 		if m.Failed = !expected; expected && w.advance(m, draws) {
 			return *m
 		}
-		w.forget()
+		if w.tries = 0; !w.place.journey.keeps {
+			w.forget()
+		}
 	}
 	m.Over = w.place.leave(w.source)
 	m.Wait += w.First(draws)
@@ -310,13 +344,25 @@ func (w *Walk) missing(needs []capturedUse) string {
 	return ""
 }
 
-// First draws the waits before the request at which the walk is, which is the first of an item.
+// First goes to the first request of the item at which the walk begins, past steps whose condition does not
+// hold, and draws the waits before it.
 func (w *Walk) First(draws pace.Draws) time.Duration {
-	if w.place.journey == nil {
+	j := w.place.journey
+	if j == nil {
 		return 0
 	}
-	var m Move
-	w.wait(&m, w.place.journey.turns[w.place.turn].waits, draws)
+	m := Move{LeftOut: w.leftOut[:0]}
+	for {
+		t := &j.turns[w.place.turn]
+		w.wait(&m, t.waits, draws)
+		// A condition before the first request has a result of all values: see checkFirst.
+		if holds, err := w.holds(t.guard); holds || err != nil {
+			break
+		}
+		m.LeftOut = append(m.LeftOut, t.step)
+		w.place.goTo(w.place.turn + t.times)
+	}
+	w.place.first, w.leftOut = w.place.turn, m.LeftOut
 	return m.Wait
 }
 

@@ -5,6 +5,7 @@ type conn struct {
 	fd   int
 	in   []byte // read and not served: part of a request, or requests that wait
 	busy bool   // a request is being answered
+	came int64  // when the kernel had received what was read last; 0: not known
 	gone bool   // closed; a timer may still hold it
 
 	reply   *Reply

@@ -48,6 +48,9 @@ type Record struct {
 	// Received is when it was read, Answered when the last byte of its answer was
 	// written; 0: not yet.
 	Received int64 `json:"r"`
+	// Came is when the kernel had received the last byte of it, however much later it was read; 0: not
+	// known.
+	Came     int64 `json:"c,omitempty"`
 	Answered int64 `json:"a"`
 	// Processor is the processor time that the process had used when it was answered, in
 	// nanoseconds.
@@ -163,6 +166,18 @@ func (s *Server) received(number, at int64) int {
 	s.records[s.next%len(s.records)] = Record{Number: number, Received: at}
 	s.next++
 	return s.next - 1
+}
+
+// stamped enters when the kernel had received a request.
+func (s *Server) stamped(place int, came int64) {
+	if place < 0 || came == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.record(place); r != nil {
+		r.Came = came
+	}
 }
 
 // answered completes a record.

@@ -23,6 +23,7 @@ type loop struct {
 	conns    []*conn // by descriptor
 	timers   timers
 	buffer   []byte
+	stamps   stampedReads
 	scripted bool // the script's timers are set
 	refusing bool
 }
@@ -98,6 +99,7 @@ func (l *loop) listen() error {
 	err = errors.Join(
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1),
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1),
+		stamp(fd, l.server.stamp),
 		unix.Bind(fd, &l.address),
 		unix.Listen(fd, backlog),
 	)
@@ -213,8 +215,17 @@ func raw(call uintptr, fd int, p []byte) (int, unix.Errno) {
 	return int(n), errno
 }
 
+// receive reads what has come.
+func (l *loop) receive(c *conn) (n int, errno unix.Errno) {
+	if !l.server.stamp {
+		return raw(unix.SYS_READ, c.fd, l.buffer)
+	}
+	n, c.came, errno = l.stamps.read(c.fd, l.buffer)
+	return n, errno
+}
+
 func (l *loop) read(c *conn) {
-	n, errno := raw(unix.SYS_READ, c.fd, l.buffer)
+	n, errno := l.receive(c)
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
 		return
@@ -269,6 +280,7 @@ func (l *loop) begin(c *conn, r request) {
 	s, now := l.server, Now()
 	c.busy, c.reply, c.written, c.last = true, &r.route.reply, 0, r.close
 	c.place, c.upgrade = s.begin(r.route, r.number, now), r.upgrade
+	s.stamped(c.place, c.came)
 	if c.reply.Stream != nil {
 		c.streaming = &streaming{arrival: arrival{r.route, r.number, now, c.place}}
 	}

@@ -46,8 +46,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("protocol %q must be http1, tls, h2 or h2c", c.Protocol)
 	case c.Certificate != nil && !c.Protocol.isSecure():
 		return fmt.Errorf("a certificate must not be set for %s, which is without TLS", c.Protocol)
-	case c.Loops > 1 && c.Protocol != HTTP1:
-		return fmt.Errorf("loops must not be set for %s, which has none", c.Protocol)
+	case (c.Loops > 1 || c.Stamp) && c.Protocol != HTTP1:
+		return fmt.Errorf("loops and stamp must not be set for %s, which has no loops", c.Protocol)
 	}
 	for _, e := range c.Script {
 		if c.Protocol == HTTP1 && (e.Kind == GoAway || e.Kind == SlowReads) {

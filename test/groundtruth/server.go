@@ -59,6 +59,8 @@ type Config struct {
 	Record int
 	// Times is of how many events, the first of a stream, a record has the times.
 	Times int
+	// Stamp has records say when the kernel had received a request. Event loops alone do.
+	Stamp bool
 }
 
 // Server serves until it is closed.
@@ -71,6 +73,7 @@ type Server struct {
 	script      []Event
 	seed        uint64
 	times       int
+	stamp       bool
 	counts      counts
 
 	mu      sync.Mutex
@@ -125,7 +128,7 @@ func Start(c Config) (*Server, error) {
 		return nil, fmt.Errorf("ground-truth server: %w", err)
 	}
 	s := &Server{
-		protocol: c.Protocol, routes: map[string]*route{}, script: c.Script, seed: c.Seed, times: c.Times,
+		protocol: c.Protocol, routes: map[string]*route{}, script: c.Script, seed: c.Seed, times: c.Times, stamp: c.Stamp,
 		random:  rand.New(rand.NewPCG(c.Seed, 0)),
 		records: make([]Record, c.Record),
 	}

@@ -41,6 +41,31 @@ func TestServerCounts(t *testing.T) {
 	}
 }
 
+// clockSlack is by how much two clocks may differ that are read one after the other.
+const clockSlack = int64(time.Second)
+
+// A stamp is from when the kernel had received a request, however much later the server read it.
+func TestRecordsSayWhenTheKernelHadReceivedARequest(t *testing.T) {
+	for _, is := range []bool{false, true} {
+		s := start(t, Config{Record: 3, Stamp: is})
+		c := dial(t, s.Address())
+		for _, path := range []string{"/0", "/1", "/2"} {
+			before := Now()
+			c.get(path)
+			c.receive(len(ok64))
+			records := s.Records()
+			r := records[len(records)-1]
+			if !is {
+				same.As(t, "without stamps", 0, r.Came)
+				continue
+			}
+			if r.Came < before-clockSlack || r.Came > r.Received+clockSlack {
+				t.Errorf("request %d came at %d; it was sent after %d and read at %d", r.Number, r.Came, before, r.Received)
+			}
+		}
+	}
+}
+
 func TestServerReads(t *testing.T) {
 	const get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 	tests := map[string]struct {
@@ -180,7 +205,8 @@ func TestStartRefuses(t *testing.T) {
 		"a frame and a break":  {Config{Protocol: H2C, Routes: map[string]Route{"a": {Reply: Reply{Frame: "hpack"}}, "b": {Reply: Reply{Stream: &Stream{Events: 1, Break: Abort}}}}}, "there must be none with another, or with a reset"},
 		"several loops":        {Config{Address: "192.0.2.1:0", Loops: 3}, "listen on port 0"},
 		"no such protocol":     {Config{Protocol: "h3"}, "must be http1, tls, h2 or h2c"},
-		"loops of none":        {Config{Protocol: TLS, Loops: 2}, "loops must not be set"},
+		"loops of none":        {Config{Protocol: TLS, Loops: 2}, "loops and stamp must not be set"},
+		"stamps of none":       {Config{Protocol: H2C, Stamp: true}, "loops and stamp must not be set"},
 		"no TLS":               {Config{Protocol: H2C, Certificate: &tls.Certificate{}}, "which is without TLS"},
 		"GOAWAY over HTTP/1.1": {Config{Script: []Event{{Kind: GoAway}}}, "event goaway must not be set for http1"},
 		"slow over HTTP/1.1":   {Config{Script: []Event{{Kind: SlowReads}}}, "event slow must not be set for http1"},

@@ -1506,8 +1506,11 @@ type Journey struct {
 	// last response; 0: as long as it takes.
 	TimeLimitNanos int64          `protobuf:"varint,4,opt,name=time_limit_nanos,json=timeLimitNanos,proto3" json:"time_limit_nanos,omitempty"`
 	Steps          []*JourneyStep `protobuf:"bytes,5,rep,name=steps,proto3" json:"steps,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// keep_values says that users keep captured values and cookies from one journey to the next, in later
+	// steps too. It is the same of all journeys.
+	KeepValues    bool `protobuf:"varint,80,opt,name=keep_values,json=keepValues,proto3" json:"keep_values,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Journey) Reset() {
@@ -1573,6 +1576,13 @@ func (x *Journey) GetSteps() []*JourneyStep {
 		return x.Steps
 	}
 	return nil
+}
+
+func (x *Journey) GetKeepValues() bool {
+	if x != nil {
+		return x.KeepValues
+	}
+	return false
 }
 
 // JourneyStep is a request of a journey, or a wait.
@@ -6241,13 +6251,15 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\aControl\x122\n" +
 	"\x06target\x18\x01 \x01(\v2\x1a.loadtest.worker.v1.TargetR\x06target\x127\n" +
 	"\brequests\x18\x02 \x03(\v2\x1b.loadtest.worker.v1.RequestR\brequests\x129\n" +
-	"\tpreflight\x18\x03 \x03(\v2\x1b.loadtest.worker.v1.RequestR\tpreflight\"\xb3\x01\n" +
+	"\tpreflight\x18\x03 \x03(\v2\x1b.loadtest.worker.v1.RequestR\tpreflight\"\xd4\x01\n" +
 	"\aJourney\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06weight\x18\x02 \x01(\x05R\x06weight\x12\x1b\n" +
 	"\tuser_data\x18\x03 \x01(\tR\buserData\x12(\n" +
 	"\x10time_limit_nanos\x18\x04 \x01(\x03R\x0etimeLimitNanos\x125\n" +
-	"\x05steps\x18\x05 \x03(\v2\x1f.loadtest.worker.v1.JourneyStepR\x05steps\"\x8b\x03\n" +
+	"\x05steps\x18\x05 \x03(\v2\x1f.loadtest.worker.v1.JourneyStepR\x05steps\x12\x1f\n" +
+	"\vkeep_values\x18P \x01(\bR\n" +
+	"keepValues\"\x8b\x03\n" +
 	"\vJourneyStep\x12\x18\n" +
 	"\arequest\x18\x01 \x01(\x05R\arequest\x12\x14\n" +
 	"\x05times\x18\x02 \x01(\x05R\x05times\x12F\n" +

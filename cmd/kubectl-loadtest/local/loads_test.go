@@ -17,7 +17,7 @@ func TestLoadsSideBySideAreCarriedOutHere(t *testing.T) {
 	s := newTarget(t, path)
 	lt := loadTest(t, s.URL, `{target: {url: TARGET},
   requests: [{name: read, http: {path: /read}}, {name: write, http: {path: /write}}, {name: ping, http: {path: /ping}}],
-  loads: [{name: readers, requests: [read], steps: [{name: all, rate: 40, duration: 1s}]},
+  loads: [{name: readers, requests: [read], ladder: {rates: [15, 25], duration: 1s}},
     {name: writers, requests: [write], after: readers, delay: 100ms, steps: [{name: all, rate: 20, duration: 1s}]},
     {name: noise, requests: [ping], background: true, steps: [{name: all, rate: 10, duration: 1h}]}]}`)
 	got, loads, err := local.RunLoads(t.Context(), lt, config(t))
@@ -32,7 +32,7 @@ func TestLoadsSideBySideAreCarriedOutHere(t *testing.T) {
 		t.Errorf("together %d of %d sent; the background ended with the run: %v", got.Status.Together.Sent, sum, by[2].Ended)
 	}
 	first, second := loads[0].Status.Steps[0], loads[1].Status.Steps[0]
-	if d := second.StartTime.Sub(first.CompletionTime.Time); d < 0 {
+	if d := second.StartTime.Sub(loads[0].Status.Steps[1].CompletionTime.Time); d < 0 {
 		t.Errorf("the second begins %s after the end of the first", d)
 	}
 	if together := loads[2].Status.Steps[0].StartTime.Sub(first.StartTime.Time); together != 0 {

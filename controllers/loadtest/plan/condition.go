@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,33 +69,57 @@ func CheckConditions(spec *v1beta1.LoadTestSpec, journey int, columns []string) 
 	for _, name := range columns {
 		scope.AddColumn(name)
 	}
-	sent := false
+	if j.KeepValues { // of the journey before, if there was one
+		for i := range j.Steps {
+			addCaptured(scope, &j.Steps[i], true)
+		}
+	}
+	sent := false // a request that is always sent
 	for i := range j.Steps {
 		s := &j.Steps[i]
 		field := fmt.Sprintf("spec.journeys[%d].steps[%d]", journey, i)
-		if s.If != "" {
-			if !sent {
-				return fmt.Errorf("%s.if: must not be set for the first request, nor before it: there is no response yet, and how many journeys are due is counted by it", field)
-			}
-			if _, err := scope.Compile(s.If); err != nil {
-				return fmt.Errorf("%s.if: %w", field, err)
-			}
+		if err := checkIf(scope, s.If, !sent, j.KeepValues); err != nil {
+			return fmt.Errorf("%s.if: %w", field, err)
 		}
-		capture, from := s.Captures()
-		for name := range capture {
-			scope.Add(name, expression.JSON, s.If != "")
-		}
-		for k := range from {
-			scope.Add(from[k].Name, expression.Text, s.If != "")
-		}
+		addCaptured(scope, s, s.If != "")
 		if s.Repeat != nil {
 			if _, err := scope.Compile(s.Repeat.Until); err != nil {
 				return fmt.Errorf("%s.repeat.until: %w", field, err)
 			}
 		}
-		sent = sent || s.RequestName() != ""
+		sent = sent || s.RequestName() != "" && s.If == ""
+	}
+	if j.KeepValues && !sent {
+		return fmt.Errorf("spec.journeys[%d].steps: with keepValues, at least one request must have no if", journey)
 	}
 	return nil
+}
+
+// checkIf checks the condition of a step that has one. first says that no request is before it that is always sent,
+// and keeps that the user keeps values.
+func checkIf(scope *expression.Scope, condition string, first, keeps bool) error {
+	switch {
+	case condition == "":
+		return nil
+	case first && !keeps:
+		return errors.New("must not be set for the first request, nor before it, without keepValues: there is no response yet, and how many journeys are due is counted by it")
+	}
+	compiled, err := scope.Compile(condition)
+	if err == nil && first && compiled.MayFail() {
+		return errors.New(expression.MustNotFail)
+	}
+	return err
+}
+
+// addCaptured adds what a step captures; maybe says that it may have no value.
+func addCaptured(scope *expression.Scope, s *v1beta1.JourneyStep, maybe bool) {
+	capture, from := s.Captures()
+	for name := range capture {
+		scope.Add(name, expression.JSON, maybe)
+	}
+	for k := range from {
+		scope.Add(from[k].Name, expression.Text, maybe)
+	}
 }
 
 // capturesStatus says whether a step captures a value that has the name of the code.

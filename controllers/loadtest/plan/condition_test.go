@@ -13,6 +13,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/expression"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -78,7 +79,7 @@ func TestConditionsThatCannotBeAskedAreRefused(t *testing.T) {
 			edit(s)
 		}
 	}
-	const first = ".if: must not be set for the first request, nor before it: there is no response yet, and how many journeys are due is counted by it."
+	const first = ".if: must not be set for the first request, nor before it, without keepValues: there is no response yet, and how many journeys are due is counted by it."
 	for want, edit := range map[string]func(*v1beta1.LoadTestSpec){
 		"":                                  func(*v1beta1.LoadTestSpec) {},
 		"spec.journeys[0].steps[0]" + first: when(0, "true"),
@@ -146,6 +147,40 @@ func TestStatusMayBeAValueOfTheJourney(t *testing.T) {
 	must.Succeed(t, plan.CheckConditions(s, 0, []string{"status", "tier"}))
 	must.Succeed(t, plan.CheckConditions(s, 0, nil)) // the columns are not known
 	if err := plan.CheckConditions(s, 0, []string{"tier"}); err == nil || !strings.Contains(err.Error(), "(int, string)") {
+		t.Error(err)
+	}
+}
+
+// Users who keep values have them before the first request of a journey. A condition there has a result whatever
+// they are: without one, a user would begin journey after journey and send nothing.
+func TestConditionsOfKeptValues(t *testing.T) {
+	keeping := func(condition string) *v1beta1.LoadTestSpec {
+		s := spec(polling)
+		s.Journeys[0].KeepValues, s.Journeys[0].Steps[0].If = true, condition
+		return s
+	}
+	for condition, want := range map[string]string{
+		"token == null":                             "",
+		"etag == null || status == 401":             "",
+		"!(status in [200, 201]) && (token != 'a')": "",
+		"status >= 400":                             "",
+		"token > 3":                                 "steps[0].if: " + expression.MustNotFail,
+		"paid":                                      "steps[0].if: " + expression.MustNotFail,
+		"token == null || tier == 'gold'":           "steps[0].if: " + expression.MustNotFail,
+		"size(token) == 0":                          "steps[0].if: " + expression.MustNotFail,
+		"has(token.expires)":                        "steps[0].if: " + expression.MustNotFail,
+		"!has(vars.token)":                          "steps[0].if: ",
+	} {
+		err := plan.CheckConditions(keeping(condition), 0, nil)
+		if got := fmt.Sprint(err); (err == nil) != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %v, want %s", condition, err, want)
+		}
+	}
+	s := keeping("token == null")
+	for i := range s.Journeys[0].Steps {
+		s.Journeys[0].Steps[i].If = "token == null"
+	}
+	if err := plan.CheckConditions(s, 0, nil); err == nil || !strings.Contains(err.Error(), "at least one request must have no if") {
 		t.Error(err)
 	}
 }

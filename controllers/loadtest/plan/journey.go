@@ -16,7 +16,7 @@ func journeys(spec *v1beta1.LoadTestSpec) []*workerv1.Journey {
 	var list []*workerv1.Journey
 	for i := range spec.Journeys {
 		j := &spec.Journeys[i]
-		w := &workerv1.Journey{Name: j.Name, Weight: 1, TimeLimitNanos: int64(v1beta1.OrZero(j.TimeLimit))}
+		w := &workerv1.Journey{Name: j.Name, Weight: 1, TimeLimitNanos: int64(v1beta1.OrZero(j.TimeLimit)), KeepValues: j.KeepValues}
 		if j.Weight != nil {
 			w.Weight = *j.Weight
 		}
@@ -91,11 +91,30 @@ func checkJourneys(spec *v1beta1.LoadTestSpec) *Refusal {
 		return invalid("spec.worker.driver: Vegeta does not carry out spec.journeys; use driver Auto.")
 	}
 	for i := range spec.Journeys {
+		if refusal := checkKeptValues(spec, i, &spec.Journeys[i]); refusal != nil {
+			return refusal
+		}
 		if refusal := checkJourney(spec, i, &spec.Journeys[i]); refusal != nil {
 			return refusal
 		}
 	}
 	return checkConditions(spec)
+}
+
+// checkKeptValues refuses to keep values of users who come once, and of some of the journeys that users carry out.
+func checkKeptValues(spec *v1beta1.LoadTestSpec, i int, j *v1beta1.Journey) *Refusal {
+	switch {
+	case j.KeepValues && hasRate(spec):
+		return invalid("spec.journeys[%d].keepValues: must not be set with a rate, whose sessions are users who come once; set users in place of the rate.", i)
+	case j.KeepValues != spec.Journeys[0].KeepValues:
+		return invalid("spec.journeys[%d].keepValues: must be the same as of journey %s, since the same users carry out both.", i, spec.Journeys[0].Name)
+	}
+	return nil
+}
+
+// hasRate says whether a step has a rate, with which sessions arrive.
+func hasRate(spec *v1beta1.LoadTestSpec) bool {
+	return spec.Ladder != nil && len(spec.Ladder.Rates) > 0 || slices.ContainsFunc(spec.Steps, func(s v1beta1.Step) bool { return s.Rate != nil })
 }
 
 func checkJourney(spec *v1beta1.LoadTestSpec, i int, j *v1beta1.Journey) *Refusal {

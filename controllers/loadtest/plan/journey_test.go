@@ -82,6 +82,13 @@ func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
 			s.Steps = []v1beta1.Step{{Rate: decimal("5"), Duration: duration(time.Second)}}
 			s.Worker = &v1beta1.Worker{Driver: v1beta1.DriverVegeta}
 		},
+		"spec.journeys[0].keepValues: must not be set with a rate, whose sessions are users who come once; set users in place of the rate.": func(s *v1beta1.LoadTestSpec) {
+			s.Steps, s.Journeys[0].KeepValues = append(s.Steps, v1beta1.Step{Name: "at a rate", Rate: decimal("5"), Duration: duration(time.Second)}), true
+		},
+		"spec.journeys[1].keepValues: must be the same as of journey shop, since the same users carry out both.": func(s *v1beta1.LoadTestSpec) {
+			s.Journeys = append(s.Journeys, s.Journeys[0])
+			s.Journeys[1].Name, s.Journeys[1].KeepValues = "other", true
+		},
 		`spec.journeys[0].steps[2].request: spec.requests has no request named "buy".`: func(s *v1beta1.LoadTestSpec) { s.Requests[1].Name = "sell" },
 		`spec.journeys[0].user.data: spec.data has no table named "accounts".`:         func(s *v1beta1.LoadTestSpec) { s.Data = nil },
 		`spec.journeys[0].steps[1].think: 3s to 1s is no range: it must have two times from 0s to 1h, of which max is from 1ms and not below min.`: func(s *v1beta1.LoadTestSpec) {
@@ -109,10 +116,20 @@ func TestRatesOfJourneysAreRefusedFromEachPlace(t *testing.T) {
 	)
 	perUser := usersSearch(1, 2)
 	perUser.RatePerUser = decimal("2")
+	kept := func(load func(*v1beta1.LoadTestSpec)) func(*v1beta1.LoadTestSpec) {
+		return func(s *v1beta1.LoadTestSpec) {
+			load(s)
+			s.Journeys[0].KeepValues = true
+		}
+	}
 	for name, tt := range map[string]struct {
 		load func(*v1beta1.LoadTestSpec)
 		want string
 	}{
+		"kept values on a ladder of users": {kept(usersLadder(nil, 1)), ""},
+		"kept values in a search of users": {kept(search(usersSearch(1, 2))), ""},
+		"kept values on a ladder of rates": {kept(ratesLadder(v1beta1.NewDecimal("1"))),
+			"spec.journeys[0].keepValues: must not be set with a rate, whose sessions are users who come once; set users in place of the rate."},
 		"a ladder of users":          {usersLadder(nil, 1), ""},
 		"a ladder of rates":          {ratesLadder(v1beta1.NewDecimal("1")), ""},
 		"a ladder of users and rate": {usersLadder(decimal("2"), 1), think},

@@ -53,7 +53,7 @@ func specOf(spec *v1beta1.LoadTestSpec, i int) *v1beta1.LoadTestSpec {
 	load := &spec.Loads[i]
 	one := spec.DeepCopy()
 	one.Loads = nil
-	one.Ladder, one.Steps, one.Search, one.Parallelism = nil, nil, load.Search.DeepCopy(), load.Parallelism
+	one.Ladder, one.Steps, one.Search, one.Parallelism = load.Ladder.DeepCopy(), nil, load.Search.DeepCopy(), load.Parallelism
 	for j := range load.Steps {
 		one.Steps = append(one.Steps, *load.Steps[j].DeepCopy())
 	}

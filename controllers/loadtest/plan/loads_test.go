@@ -59,6 +59,10 @@ func TestEachLoadHasItsOwnRequestsStepsAndThresholds(t *testing.T) {
 		"all of them where none is named": {"loads: [{name: a, steps: [{name: '1', users: 1, duration: 1s}, {name: '2', users: 2, duration: 1s}]}]", []string{
 			"sale-a: follow:default, create:default, pay:0, journey buy, step 1, step 2",
 		}},
+		"a ladder": {"loads: [{name: a, ladder: {users: [5, 10], duration: 1s, rest: 1s}}, {name: b, requests: [follow], ladder: {rates: [7], duration: 1s}}], thresholds: [{metric: p50, max: 1s, steps: ['10']}]", []string{
+			"sale-a: follow:default, create:default, pay:0, journey buy, step 5, step rest, step 10, threshold p50 [][][][10]",
+			"sale-b: follow:default, step 7/s",
+		}},
 		"what the setup sends": {"setup: {fill: {request: create, count: 3}}, loads: [{name: a, requests: [follow], steps: [{name: s, users: 1, duration: 1s}]}, {name: b, steps: [{name: s, users: 1, duration: 1s}]}]", []string{
 			"sale-a: follow:default, create:0, step s",
 			"sale-b: follow:default, create:default, pay:0, journey buy, step s",
@@ -135,6 +139,9 @@ func TestRefusedLoads(t *testing.T) {
 		"a journey that none does":     {"loads: [{name: x, requests: [follow, create], steps: [{name: s, rate: 1, duration: 1s}]}]", none, "InvalidSpec: spec.journeys[0]: no load carries buy out; name it in journeys of one of spec.loads, or leave it out."},
 		"a threshold about none":       {"thresholds: [{metric: p95, max: 1s, loads: [a], requests: [create]}], loads: [" + one + ", " + two + "]", none, "InvalidSpec: spec.thresholds[0]: no load has what p95 is about; correct its loads, requests, types, journeys or steps."},
 		"a step that is none":          {"loads: [{name: x, steps: [{name: s, rate: 0, duration: 1s}]}]", none, "InvalidSpec: Load x: spec.steps[0].rate: must be greater than 0."},
+		"a rung that is none":          {"loads: [{name: x, ladder: {rates: [1, 0], duration: 1s}}]", none, "InvalidSpec: Load x: spec.ladder.rates[1]: must be greater than 0."},
+		"too high a ladder":            {"loads: [{name: x, ladder: {rates: [1, 200, 3], duration: 1s}}]", policy.Limits{Rate: 150}, "LimitExceeded: Load x: spec.ladder.rates[1]: sessions of up to 2 requests each send up to 400 requests per second, which is more than a LoadTest of namespace shop may have; at most 150 are accepted."},
+		"ladders after each other":     {"loads: [{name: x, ladder: {users: [1, 2], duration: 1h, rest: 9h}}, {name: y, after: x, ladder: {users: [1], duration: 10h}}, {name: z, after: y, ladder: {users: [1], duration: 1s}}]", none, "InvalidSpec: spec.loads[2]: z may wait for 21h with its workers, at most 20h are accepted; shorten the loads before it."},
 		"a wait of more than 20 hours": {"loads: [{name: x, steps: [{name: s, rate: 1, duration: 21h}]}, {name: z, after: x, steps: [{name: s, rate: 1, duration: 1s}]}]", none, "InvalidSpec: spec.loads[1]: z may wait for 21h with its workers, at most 20h are accepted; shorten the loads before it."},
 		"too many workers together":    {"loads: [" + one + ", " + two + "]", policy.Limits{Workers: 2}, "LimitExceeded: spec.loads: the loads have up to 3 workers together, which is more than a LoadTest of namespace shop may have; at most 2 are accepted."},
 		"too high a rate together":     {"loads: [" + one + ", " + two + "]", policy.Limits{Rate: 150}, "LimitExceeded: spec.loads: the loads have up to 160 requests per second together, which is more than a LoadTest of namespace shop may have; at most 150 are accepted."},

@@ -28,6 +28,7 @@ func TestLoads(t *testing.T) {
 		{name: "side by side", spec: sideBySideSpec, lost: "run-writers-0", check: sideBySide},
 		{name: "without a worker", spec: twoLoadsSpec, lost: "run-readers-1", undecided: true, check: sideBySideWithoutAWorker},
 		{name: "conditions", spec: conditionsSpec, prepare: createPeople, check: journeysWithConditions},
+		{name: "kept values", spec: keptValuesSpec, check: valuesAreKept},
 		{name: "replay", spec: replaySpec, prepare: writeLog, check: replayOfALog},
 		{name: "sessions", spec: sessionsSpec, check: sessionsAtARate},
 		{name: "logins", spec: loggedIn, prepare: createLogin, check: tokensAreRenewed},
@@ -311,6 +312,45 @@ func journeysWithConditions(t *testing.T, s *loadsSuite, c *loadCase) {
 	lounge := counted["loads-lounge"].Received
 	s.holds(t, lounge > 0 && leftOut > 0 && lounge+leftOut >= buy && lounge+leftOut <= buy+unfinished, "the target had lounge %d times, and it was left out %d times, of %d completed journeys and %d unfinished", lounge, leftOut, buy, unfinished)
 	t.Logf("buy %d, gave up %d, left out %d, unfinished %d, counted %v", buy, giveUp, leftOut, unfinished, counted)
+}
+
+// keptValuesSpec has users who log in when they have not yet, in three steps: some come in the second one, and some
+// rest in the third.
+const keptValuesSpec = `
+target: {service: {name: counter}}
+parallelism: 2
+requests:
+  - {name: login, weight: 0, http: {path: "/loads-login?after=-1"}}
+  - {name: cart, weight: 0, http: {path: "/loads-cart?member=${member}"}}
+journeys:
+  - name: shop
+    keepValues: true
+    steps:
+      - {if: member == null || status == 401, request: login, capture: {member: .n}}
+      - {request: cart, times: 2}
+steps:
+  - {name: three, users: 3, think: {min: 10ms, max: 30ms}, duration: 5s}
+  - {name: seven, users: 7, think: {min: 10ms, max: 30ms}, duration: 5s}
+  - {name: five, users: 5, think: {min: 10ms, max: 30ms}, duration: 5s}
+worker: {resources: {requests: {cpu: 100m, memory: 32Mi}}}
+thresholds: [{metric: unsentRate, max: 5%}, {metric: downtime, max: 10%}]
+`
+
+// valuesAreKept has one login of each user, in the first step that it takes part in.
+func valuesAreKept(t *testing.T, s *loadsSuite, c *loadCase) {
+	for _, name := range []string{"login", "cart"} {
+		s.same(t, "request "+name, c.received("loads-"+name), sentOf(c.lt, name))
+	}
+	s.same(t, "logins of 7 users in 3 steps", c.received("loads-login"), 7)
+	for i, want := range []int64{3, 4, 0} {
+		result := c.lt.Status.Steps[i].Result
+		var leftOut int64
+		for _, l := range result.Journeys[0].LeftOut {
+			leftOut += l.Times
+		}
+		s.holds(t, result.Requests[0].Sent == want && result.Journeys[0].Started == want+leftOut, "step %s: %d logins, and %d left out, of %d journeys; want %d logins", c.lt.Status.Steps[i].Name, result.Requests[0].Sent, leftOut, result.Journeys[0].Started, want)
+	}
+	t.Logf("counted %v", c.counted)
 }
 
 // replaySpec has two workers send the lines of a file of a claim.

@@ -38,6 +38,7 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	flags.Uint64Var(&config.Seed, "seed", 1, "`seed` of the latencies and of the jitter of streams")
 	flags.IntVar(&config.Record, "record", 0, "keep records of that many requests, the latest")
 	flags.IntVar(&config.Times, "times", 0, "of each record of a stream, keep when that many `events` were written, the first")
+	flags.BoolVar(&config.Stamp, "stamp", false, "keep in records when the kernel had received a request, over http1")
 	hold := flags.Duration("d", 0, "hold each response for that `long`")
 	flags.StringVar((*string)(&config.Protocol), "protocol", string(groundtruth.HTTP1), "`protocol`: http1, tls, h2 (over TLS) or h2c")
 	control := flags.String("control", "127.0.0.1:0", "`address:port` where the counters are read and latencies are changed; it asks for no credentials")
