@@ -88,10 +88,16 @@ func (p *parser) field(line []byte, trailer bool) error {
 		return p.contentLength(trim(value))
 	case colon == len("transfer-encoding") && equalFold(name, "transfer-encoding"):
 		return p.transferEncoding(trim(value))
-	case p.events != nil && colon == len("content-encoding") && equalFold(name, "content-encoding"):
-		return p.events.Encoded(p.status, string(trim(value)))
 	}
-	return nil
+	return p.contentEncoding(name, value)
+}
+
+// contentEncoding takes the encoding of a body that is read as a stream, if the field is that.
+func (p *parser) contentEncoding(name, value []byte) error {
+	if p.events == nil || !equalFold(name, "content-encoding") {
+		return nil
+	}
+	return p.events.Encoded(p.status, string(trim(value)))
 }
 
 // transferEncoding takes the one coding that is known, once.

@@ -73,9 +73,7 @@ func (c *conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 	}
 	c.kept.Free() // to the budget that it was taken from
 	c.kept.Budget = r.Budget
-	if err = s.header(response); err == nil {
-		out.Size, err = c.read(response.Body, r.Keep, s)
-	}
+	out.Size, err = c.read(response, r.Keep, s)
 	_ = response.Body.Close() // it was read to its end, or failed
 	// net/http still reads from a connection that it is closing. A target that
 	// notices, as over TLS, may answer then.
@@ -152,13 +150,16 @@ func (c *conn) request(ctx context.Context, r *transport.Request) *http.Request 
 // chunks are buffers that bodies are read through.
 var chunks = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// read reads a body to its end and keeps its beginning.
-func (c *conn) read(body io.Reader, keep int, s *stream) (size int64, err error) {
+// read reads the body of a response to its end and keeps its beginning.
+func (c *conn) read(response *http.Response, keep int, s *stream) (size int64, err error) {
+	if err := s.header(response); err != nil {
+		return 0, err
+	}
 	chunk := chunks.Get().(*[32 << 10]byte)
 	defer chunks.Put(chunk)
 	c.kept.Begin(keep)
 	for {
-		n, err := body.Read(chunk[:])
+		n, err := response.Body.Read(chunk[:])
 		size += int64(n)
 		c.kept.Append(chunk[:n])
 		s.read(chunk[:n], errors.Is(err, io.EOF))
