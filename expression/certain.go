@@ -51,8 +51,8 @@ type asker struct {
 	types *ast.AST
 }
 
-// kind is what a part is. Where columns are not known, one may have the name of the code: whoever knows them asks
-// again.
+// kind is what a part is. Where columns are not known, one may have the name of the code; the condition is compiled
+// again where they are known.
 func (a asker) kind(e ast.Expr) types.Kind {
 	if a.scope.open && e.Kind() == ast.IdentKind && e.AsIdent() == Status {
 		return types.IntKind

@@ -379,8 +379,8 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// What is known of a condition holds: one that cannot fail has a result of all values, those of captured names
-// among them that are null, and so it is with those that hold, or do not, without a value.
+// A condition that is said not to fail has a result for all values, also for null. If it is said to hold, or not
+// to hold, where a value is null, it does so for all other values.
 func TestWhatIsKnownOfAConditionHolds(t *testing.T) {
 	kinds := []Value{{}, str(""), str("3"), {Bool, []byte("true")}, number("7"), number("1e999"), number("-0.5"), object("[1]"), object("{}")}
 	for condition, want := range map[string]string{

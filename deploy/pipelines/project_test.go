@@ -176,8 +176,8 @@ var first = outcome{"Passed", 0, "Nothing was compared, as spec.baseline.optiona
 
 // ends runs a recipe and checks what it leaves. A run is repeated, and after three of them excused, only
 // if /proc/pressure says that processors were short while it went on, and its status that the load was not
-// the planned one; false: it was excused. Excuses bounds how many are. The first run must be of the planned load
-// as well: with what a busy machine sent, nothing can be compared.
+// the planned one; false: it was excused. Excuses bounds how many are. The first run is repeated in that case even if
+// it ended as it is to: later runs are compared with it, and a step that is not of the planned load is not compared.
 func (p *project) ends(t *testing.T, want outcome, recipe func() (code int, output string)) bool {
 	t.Helper()
 	var reading pressure.Reading

@@ -166,18 +166,23 @@ func (b *bench) replayOnce(times []int64, speed int, length time.Duration) (seen
 	if err != nil {
 		return seen, err
 	}
+	seen.due, seen.sent = measured.Due, measured.Requests[0].Sent
+	return seen, seen.end(t, c.stop, times, start, int64(speed))
+}
+
+// end reads what the server has recorded, and stops the generator and the server.
+func (r *replayed) end(t *target, stopGenerator func() (process.Usage, error), times []int64, start, speed int64) error {
 	records, err := t.records()
 	if err != nil {
-		return seen, err
+		return err
 	}
-	if seen.usage, err = c.stop(); err != nil {
-		return seen, err
+	if r.usage, err = stopGenerator(); err != nil {
+		return err
 	}
 	if _, _, err := t.stop(); err != nil {
-		return seen, err
+		return err
 	}
-	seen.due, seen.sent = measured.Due, measured.Requests[0].Sent
-	return seen, seen.setLateness(records, times, start, int64(speed))
+	return r.setLateness(records, times, start, speed)
 }
 
 // serveStamped starts a server that keeps when its kernel had received requests.
@@ -233,18 +238,8 @@ func (b *bench) sendBare(times []int64, speed int) (seen replayed, err error) {
 	if err := p.ReadJSON(&answer); err != nil {
 		return seen, err
 	}
-	records, err := t.records()
-	if err != nil {
-		return seen, err
-	}
-	if seen.usage, err = p.Stop(); err != nil {
-		return seen, err
-	}
-	if _, _, err := t.stop(); err != nil {
-		return seen, err
-	}
 	seen.due, seen.sent = int64(len(times)), answer.Sent
-	return seen, seen.setLateness(records, times, start, int64(speed))
+	return seen, seen.end(t, p.Stop, times, start, int64(speed))
 }
 
 // each is the processor time of a generator for each request; that of a replay has both readings of the log.

@@ -27,7 +27,7 @@ type Walk struct {
 	path    []byte // likewise
 }
 
-// Values are what a user has of responses. The zero value is those of a user who has had none.
+// Values are what a user has of responses. The zero value belongs to a user who has had no response yet.
 type Values struct {
 	values [][]byte          // that were captured, by slot
 	kinds  []expression.Kind // of them; None: none was captured since the user has been without values

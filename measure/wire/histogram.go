@@ -132,7 +132,7 @@ func (h histogram) isEmpty() bool { return h.total == 0 }
 // size is how many bytes its counts take.
 func (h histogram) size() int { return len(h.counts) + len(h.packed) }
 
-// addTo adds the counts that are not packed to those of dense, which has all slots.
+// addTo adds the counts that are not packed to dense, which has all slots.
 func (h histogram) addTo(dense []int64) {
 	slot, b := uint64(0), h.counts
 	for i := 0; i < len(b); {

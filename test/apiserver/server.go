@@ -161,8 +161,8 @@ func newClient(config *rest.Config) (client.WithWatch, error) {
 }
 
 // Namespace creates a namespace for this test alone and returns its name. Its LoadTests are
-// deleted at the end of the test: what looks at all that have not ended would otherwise
-// look at those of all tests before.
+// deleted at the end of the test: the operator lists all LoadTests that have not ended, and would
+// otherwise list the LoadTests of all tests before.
 func Namespace(t testing.TB) string {
 	t.Helper()
 	c := Client(t)

@@ -21,7 +21,8 @@ func Instant(t int64) time.Time { return origin.Add(time.Duration(t - base)) }
 // pairs is how often the clocks are read together: the thread may stand still between the readings.
 const pairs = 100
 
-// between is by how much a clock is ahead of another one, by those of so many readings that were closest together.
+// between is by how much a clock is ahead of another one. It reads both so many times, and takes the two readings
+// that were closest together.
 func between(ahead, behind func() int64, readings int) (by int64) {
 	for n, closest := 0, int64(math.MaxInt64); n < readings; n++ {
 		before := behind()

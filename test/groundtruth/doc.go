@@ -17,7 +17,7 @@
 // A Stream is a response in events on a schedule, or the messages of a WebSocket. Stream.Due is that schedule, for a seed
 // and the number of a request; Records have the times that became of it. Server-sent events,
 // lines and chunks come from event loops and by net/http, messages of gRPC by net/http, and
-// those of WebSocket from event loops.
+// messages of WebSocket from event loops.
 //
 // All instants are of the kernel's monotonic clock, in nanoseconds: a process
 // beside this one can compare them with its own.
