@@ -167,7 +167,8 @@ func (b *bench) replayOnce(times []int64, speed int, length time.Duration) (seen
 		return seen, err
 	}
 	seen.due, seen.sent = measured.Due, measured.Requests[0].Sent
-	return seen, seen.end(t, c.stop, times, start, int64(speed))
+	err = seen.end(t, c.stop, times, start, int64(speed))
+	return seen, err
 }
 
 // end reads what the server has recorded, and stops the generator and the server.
@@ -239,7 +240,8 @@ func (b *bench) sendBare(times []int64, speed int) (seen replayed, err error) {
 		return seen, err
 	}
 	seen.due, seen.sent = int64(len(times)), answer.Sent
-	return seen, seen.end(t, p.Stop, times, start, int64(speed))
+	err = seen.end(t, p.Stop, times, start, int64(speed))
+	return seen, err
 }
 
 // each is the processor time of a generator for each request; that of a replay has both readings of the log.
