@@ -89,23 +89,23 @@ var (
 	errFields = errors.New("the object has no fields for time, method and path that are known: name them")
 )
 
-func (p *parser) parseJSON(line []byte) (Entry, error) {
+func (p *parser) parseJSON(line []byte, e *Entry) error {
 	object := map[string]json.RawMessage{}
 	if json.Unmarshal(line, &object) != nil {
-		return Entry{}, errJSON
+		return errJSON
 	}
 	for i := range p.mappings {
 		m := &p.mappings[i]
 		if !m.fits(object) {
 			continue
 		}
-		e, err := m.entry(object, &p.clock)
+		err := m.entry(object, &p.clock, e)
 		if i > 0 { // the next line is most likely of the same format
 			p.mappings[0], p.mappings[i] = p.mappings[i], p.mappings[0]
 		}
-		return e, err
+		return err
 	}
-	return Entry{}, errFields
+	return errFields
 }
 
 // fits says whether the object has what a request must have.
@@ -113,9 +113,9 @@ func (m *mapping) fits(object map[string]json.RawMessage) bool {
 	return value(object, m.time) != "" && (value(object, m.method) != "" && value(object, m.path) != "" || value(object, m.request) != "")
 }
 
-func (m *mapping) entry(object map[string]json.RawMessage, c *clock) (e Entry, err error) {
+func (m *mapping) entry(object map[string]json.RawMessage, c *clock, e *Entry) (err error) {
 	if e.Time, err = c.parse(value(object, m.time)); err != nil {
-		return e, err
+		return err
 	}
 	e.Scheme = schemes[strings.ToLower(value(object, m.scheme))]
 	if method, path := value(object, m.method), value(object, m.path); method != "" && path != "" {
@@ -127,13 +127,13 @@ func (m *mapping) entry(object map[string]json.RawMessage, c *clock) (e Entry, e
 		err = e.setRequest(value(object, m.request))
 	}
 	if err != nil {
-		return e, err
+		return err
 	}
 	if e.Host == "" {
 		e.setHost(value(object, m.host))
 	}
 	e.Duration = m.lasted(value(object, m.duration))
-	return e, e.setStatus(value(object, m.status))
+	return e.setStatus(value(object, m.status))
 }
 
 func (m *mapping) lasted(text string) time.Duration {

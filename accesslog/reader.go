@@ -30,7 +30,8 @@ type Entry struct {
 	// unless that is the scheme's; "" if the log does not have them.
 	Scheme, Host string
 	// Path is the path with the query. It begins with a slash, and has visible characters of
-	// ASCII only: all others are percent-encoded.
+	// ASCII only: all others are percent-encoded. It is valid until the next call of Next, since to copy
+	// each would be most of what a line costs the collector of garbage: what keeps it clones it.
 	Path string
 	// Status is that of the response; 0 if the log does not have it.
 	Status int
@@ -92,12 +93,16 @@ func NewReader(in io.Reader, fields *Fields) (*Reader, error) {
 // that costs less than to parse them. nil chooses all.
 func (r *Reader) Take(choose func(line int64) bool) { r.take = choose }
 
+// RequestsOnly has the reader leave out, of formats of text, what is not part of the request: Duration, and a Host
+// that stands elsewhere in the line. That costs half as much. Which lines are requests stays the same.
+func (r *Reader) RequestsOnly() { r.parser.requestsOnly = true }
+
 // Counts say what was read so far.
 func (r *Reader) Counts() Counts { return r.counts }
 
 // Next is the next request. It passes over lines that are none, and counts them. At the end
 // the error is io.EOF.
-func (r *Reader) Next() (Entry, error) {
+func (r *Reader) Next() (e Entry, err error) {
 	for {
 		line, err := r.read()
 		if err != nil {
@@ -111,10 +116,10 @@ func (r *Reader) Next() (Entry, error) {
 			continue
 		}
 		r.counts.Lines++
-		var e Entry
+		e = Entry{}
 		mistake := errTooLong
 		if !tooLong {
-			e, mistake = r.parser.parse(line)
+			mistake = r.parser.parse(line, &e)
 		}
 		if mistake != nil {
 			r.note(mistake)

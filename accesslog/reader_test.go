@@ -28,6 +28,7 @@ func read(t testing.TB, log string, fields *accesslog.Fields) ([]accesslog.Entry
 			return list, r.Counts()
 		}
 		must.Succeed(t, err)
+		e.Path = strings.Clone(e.Path)
 		list = append(list, e)
 	}
 }
@@ -256,7 +257,7 @@ func TestALineWithoutEndIsPassedOver(t *testing.T) {
 	runtime.ReadMemStats(&start)
 	var paths []string
 	for e, err := r.Next(); err == nil; e, err = r.Next() {
-		paths = append(paths, e.Path)
+		paths = append(paths, strings.Clone(e.Path))
 	}
 	runtime.ReadMemStats(&end)
 	same.As(t, "paths", []string{"/a", "/b"}, paths)
@@ -326,6 +327,7 @@ func BenchmarkReader(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			r, err := accesslog.NewReader(strings.NewReader(strings.Repeat(text, b.N)), nil)
 			must.Succeed(b, err)
+			r.RequestsOnly()
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			b.ResetTimer()

@@ -22,12 +22,22 @@ func (e *Entry) setRequest(line string) error {
 	if !ok {
 		return errRequest
 	}
-	if i := strings.LastIndex(rest, " HTTP/"); i >= 0 {
-		rest = rest[:i]
-	}
-	return e.setTarget(method, rest)
+	return e.setTarget(method, beforeProtocol(rest))
 }
 
+// beforeProtocol is a text without a protocol at its end, such as HTTP/1.1.
+func beforeProtocol(text string) string {
+	const protocol = " HTTP/"
+	if at := len(text) - len(" HTTP/1.1"); at >= 0 && strings.HasPrefix(text[at:], protocol) { // most requests
+		return text[:at]
+	}
+	if at := strings.LastIndex(text, protocol); at >= 0 {
+		return text[:at]
+	}
+	return text
+}
+
+// setTarget sets the method, and the path, which may be a part of the text; of an absolute URL the host, too.
 func (e *Entry) setTarget(method, target string) error {
 	const longest = 20 // of methods that are registered: UPDATEREDIRECTREF has 17 letters
 	if e.Method = usual(method); e.Method == "" {
@@ -36,23 +46,32 @@ func (e *Entry) setTarget(method, target string) error {
 		}
 		e.Method = strings.Clone(method) // and not a part of the line
 	}
-	if scheme, rest, ok := strings.Cut(target, "://"); ok && isScheme(scheme) {
-		e.Scheme = schemes[strings.ToLower(scheme)]
-		end := strings.IndexAny(rest, "/?#")
-		if end < 0 {
-			end = len(rest)
-		}
-		authority := rest[:end]
-		e.setHost(authority[strings.LastIndex(authority, "@")+1:])
-		if target = rest[end:]; !strings.HasPrefix(target, "/") {
-			target = "/" + target
-		}
-	}
 	if !strings.HasPrefix(target, "/") {
-		return errPath
+		if target = e.setAuthority(target); target == "" {
+			return errPath
+		}
 	}
 	e.Path = visible(target)
 	return nil
+}
+
+// setAuthority sets scheme and host of an absolute URL, and returns its path; "": it is none.
+func (e *Entry) setAuthority(url string) (path string) {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok || !isScheme(scheme) {
+		return ""
+	}
+	e.Scheme = schemes[strings.ToLower(scheme)]
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	authority := rest[:end]
+	e.setHost(authority[strings.LastIndex(authority, "@")+1:])
+	if path = rest[end:]; !strings.HasPrefix(path, "/") {
+		return "/" + path
+	}
+	return path
 }
 
 // usual is a method that most requests have; "": it is another.
@@ -81,7 +100,7 @@ func visible(path string) string {
 		i++
 	}
 	if i == len(path) {
-		return strings.Clone(path) // and not a part of the line
+		return path
 	}
 	var b strings.Builder
 	b.Grow(len(path))

@@ -16,6 +16,8 @@ type parser struct {
 	clock    clock
 	list     []word // of the line, used again
 	host     string // of the line before
+	// requestsOnly leaves out what is not part of the request.
+	requestsOnly bool
 }
 
 func newParser(fields *Fields) parser {
@@ -25,55 +27,64 @@ func newParser(fields *Fields) parser {
 	return parser{mappings: presets()}
 }
 
-// parse parses a line without spaces around it. The entry keeps nothing of it.
-func (p *parser) parse(raw []byte) (e Entry, err error) {
+// parse parses a line that is not empty, without spaces around it, into an entry that is. The entry's path may be a
+// part of the line.
+func (p *parser) parse(raw []byte, e *Entry) (err error) {
 	// A copy of each line would be most of what a log costs the collector of garbage. What an entry
-	// has is copied instead: the method and the path where they are set, and the host here.
+	// keeps is copied instead: the method where it is set, and the host here.
 	line := unsafe.String(unsafe.SliceData(raw), len(raw))
-	switch first, _, _ := strings.Cut(line, " "); {
-	case strings.HasPrefix(line, "{"):
-		e, err = p.parseJSON(raw)
-	case strings.HasPrefix(line, "["):
-		e, err = p.parseEnvoy(line)
-	case isBalancer(first):
-		e, err = p.parseBalancer(line)
+	switch {
+	case line[0] == '{':
+		err = p.parseJSON(raw, e)
+	case line[0] == '[':
+		err = p.parseEnvoy(line, e)
+	case isBalancer(line):
+		err = p.parseBalancer(line, e)
 	default:
-		e, err = p.parseCombined(line)
+		err = p.parseCombined(line, e)
 	}
 	if e.Host != p.host { // most logs are of few hosts
 		p.host = strings.Clone(e.Host)
 	}
 	e.Host = p.host
-	return e, err
+	return err
 }
 
 var errCombined = errors.New(`the line has no known format, such as: ADDRESS - USER [28/Nov/2026:10:00:00 +0000] "GET /path HTTP/1.1" 200 BYTES`)
 
 // parseCombined parses the common or the combined format: ADDRESS IDENTITY USER [TIME]
 // "REQUEST" STATUS …. Before the address there may be a host, as in vhost_combined of Debian.
-func (p *parser) parseCombined(line string) (e Entry, err error) {
+func (p *parser) parseCombined(line string, e *Entry) error {
 	who, rest, ok := strings.Cut(line, " [")
 	at, rest, more := strings.Cut(rest, `] "`)
 	if !ok || !more {
-		return e, errCombined
+		return errCombined
 	}
-	if e.Time, err = p.clock.parse(at); err != nil {
-		return e, err
+	rest, err := p.parseRequest(at, rest, e)
+	if err != nil {
+		return err
 	}
-	request, rest, ok := quoted(rest)
-	if !ok {
-		return e, errRequest
-	}
-	if err = e.setRequest(request); err != nil {
-		return e, err
-	}
-	if words := strings.Fields(who); len(words) == 4 && e.Host == "" {
-		if _, err := netip.ParseAddr(words[0]); err != nil {
-			e.setHost(words[0])
+	if e.Host == "" && !p.requestsOnly {
+		if words := strings.Fields(who); len(words) == 4 {
+			if _, err := netip.ParseAddr(words[0]); err != nil {
+				e.setHost(words[0])
+			}
 		}
 	}
 	status, _, _ := strings.Cut(strings.TrimPrefix(rest, " "), " ")
-	return e, e.setStatus(status)
+	return e.setStatus(status)
+}
+
+// parseRequest parses the time and the request of a line, and returns what is behind the request's closing quote.
+func (p *parser) parseRequest(at, text string, e *Entry) (behind string, err error) {
+	if e.Time, err = p.clock.parse(at); err != nil {
+		return "", err
+	}
+	request, behind, ok := quoted(text)
+	if !ok {
+		return "", errRequest
+	}
+	return behind, e.setRequest(request)
 }
 
 // quoted is a text up to its closing quote, and what is behind that. Apache and Nginx write
@@ -123,27 +134,25 @@ var errEnvoy = errors.New(`the line is not of Envoy's text format: [2026-11-28T1
 // is, in both, and with others before it:
 //
 //	RECEIVED SENT DURATION UPSTREAM "FORWARDED-FOR" "USER-AGENT" "REQUEST-ID" "AUTHORITY" …
-func (p *parser) parseEnvoy(line string) (e Entry, err error) {
+func (p *parser) parseEnvoy(line string, e *Entry) error {
 	at, rest, ok := strings.Cut(line[1:], `] "`)
 	if !ok {
-		return e, errEnvoy
+		return errEnvoy
 	}
-	if e.Time, err = p.clock.parse(at); err != nil {
-		return e, err
+	rest, err := p.parseRequest(at, rest, e)
+	if err != nil {
+		return err
 	}
-	request, rest, ok := quoted(rest)
-	if !ok {
-		return e, errRequest
+	most := mostWords
+	if p.requestsOnly {
+		most = 1 // the status, which shows that the line is of this format
 	}
-	if err = e.setRequest(request); err != nil {
-		return e, err
-	}
-	list := p.words(rest)
+	list := p.words(rest, most)
 	if len(list) == 0 {
-		return e, errStatus
+		return errStatus
 	}
 	e.setBehindStatus(list[1:])
-	return e, e.setStatus(list[0].text)
+	return e.setStatus(list[0].text)
 }
 
 // setBehindStatus sets what Envoy writes behind the status.
@@ -175,9 +184,11 @@ type word struct {
 	quoted bool
 }
 
-// words divides a line into at most 32 words, which are valid until the next call.
-func (p *parser) words(line string) (list []word) {
-	const most = 32
+// mostWords is more than the words of a line that mean something.
+const mostWords = 32
+
+// words divides a line into at most so many words, which are valid until the next call.
+func (p *parser) words(line string, most int) (list []word) {
 	list = p.list[:0]
 	defer func() { p.list = list }()
 	for line = strings.TrimLeft(line, " "); line != "" && len(list) < most; line = strings.TrimLeft(line, " ") {
@@ -197,7 +208,10 @@ func (p *parser) words(line string) (list []word) {
 
 var errBalancer = errors.New("the line is not of an AWS application load balancer: https TIME NAME CLIENT TARGET 0.001 0.002 0.000 200 …")
 
-func isBalancer(first string) bool {
+// isBalancer says whether a line begins with a type of that load balancer.
+func isBalancer(line string) bool {
+	const longest = len("https")
+	first, _, _ := strings.Cut(line[:min(len(line), longest+1)], " ")
 	switch first {
 	case "http", "https", "h2", "grpcs", "ws", "wss":
 		return true
@@ -207,17 +221,17 @@ func isBalancer(first string) bool {
 
 // parseBalancer parses a line of an AWS application load balancer: TYPE TIME NAME CLIENT TARGET
 // SECONDS SECONDS SECONDS STATUS TARGET-STATUS RECEIVED SENT "REQUEST" "USER-AGENT" ….
-func (p *parser) parseBalancer(line string) (e Entry, err error) {
-	list := p.words(line)
+func (p *parser) parseBalancer(line string, e *Entry) (err error) {
+	list := p.words(line, mostWords)
 	const at, seconds, status, request = 1, 5, 8, 12
 	if len(list) <= request || !list[request].quoted {
-		return e, errBalancer
+		return errBalancer
 	}
 	if e.Time, err = p.clock.parse(list[at].text); err != nil {
-		return e, err
+		return err
 	}
 	if err = e.setRequest(list[request].text); err != nil {
-		return e, err
+		return err
 	}
 	for _, w := range list[seconds:status] {
 		part, err := strconv.ParseFloat(w.text, 64)
@@ -227,7 +241,7 @@ func (p *parser) parseBalancer(line string) (e Entry, err error) {
 		}
 		e.Duration += lasted(part, time.Second)
 	}
-	return e, e.setStatus(list[status].text)
+	return e.setStatus(list[status].text)
 }
 
 // lasted is a duration of a log, in a unit; 0 if the text is no duration, or longer than a day.

@@ -152,14 +152,16 @@ func (l *Log) Read(ctx context.Context, marks []time.Duration, progress func(rea
 		return err
 	}
 	s, peak := newSurvey(marks, l.config.Requests), peak{most: l.mostPerSecond()}
-	s.Lines, err = l.pass(ctx, l.config.Worker, l.config.Workers, func(read int64) { progress(read, l.size) }, func(r *Request) error {
+	queue := order{most: orderRequests, emit: func(r *Request) error {
 		s.add(r)
 		return peak.add(r)
-	})
+	}}
+	s.Lines, err = l.pass(ctx, l.config.Worker, l.config.Workers, &queue, func(read int64) { progress(read, l.size) })
 	if err != nil {
 		return err
 	}
 	s.end()
+	s.behind = queue.behind
 	if s.PeakPerSecond = peak.highest; s.Due() == 0 {
 		if err := l.checkAny(ctx); err != nil {
 			return err
@@ -174,7 +176,7 @@ var errEnough = errors.New("enough")
 
 // checkAny refuses a log of which no worker sends anything.
 func (l *Log) checkAny(ctx context.Context) error {
-	lines, err := l.pass(ctx, 0, 1, nil, func(*Request) error { return errEnough })
+	lines, err := l.pass(ctx, 0, 1, &order{most: orderRequests, emit: func(*Request) error { return errEnough }}, nil)
 	switch {
 	case errors.Is(err, errEnough):
 		return nil
@@ -258,6 +260,9 @@ func (l *Log) open(ctx context.Context, take func(line int64) bool) (*input, err
 		return nil, fmt.Errorf("read the log: %w", err)
 	}
 	in.Take(take)
+	if !slices.ContainsFunc(l.config.Routes, func(r Route) bool { return r.Host != "" }) {
+		in.RequestsOnly()
+	}
 	return in, nil
 }
 
@@ -291,15 +296,15 @@ func ours(line int64, worker, workers int32) bool {
 // progressEvery is after how many lines progress is told.
 const progressEvery = 1 << 16
 
-// pass reads the lines of a worker in the window, and emits those that are to be sent, in the order
-// of their due times. emit must not keep what it is given. It ends with the error that emit returns.
-func (l *Log) pass(ctx context.Context, worker, workers int32, progress func(read int64), emit func(*Request) error) (measure.Replay, error) {
+// pass reads the lines of a worker in the window. The queue emits those that are to be sent, in the order
+// of their due times. It ends with the error that emit returns.
+func (l *Log) pass(ctx context.Context, worker, workers int32, queue *order, progress func(read int64)) (measure.Replay, error) {
 	in, err := l.open(ctx, func(line int64) bool { return ours(line, worker, workers) })
 	if err != nil {
 		return measure.Replay{}, err
 	}
 	defer in.close()
-	lines, queue, behind := measure.Replay{}, order{}, 0
+	lines, behind := measure.Replay{}, 0
 	for n := int64(1); behind < orderRequests; n++ {
 		e, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -318,7 +323,7 @@ func (l *Log) pass(ctx context.Context, worker, workers int32, progress func(rea
 		if !send {
 			continue
 		}
-		if err := queue.put(&r, &lines, emit); err != nil {
+		if err := queue.put(&r, &lines); err != nil {
 			return lines, err
 		}
 	}
@@ -326,7 +331,7 @@ func (l *Log) pass(ctx context.Context, worker, workers int32, progress func(rea
 	if lines.Lines, lines.NotParsed = counts.Lines, counts.NotParsed; lines.NotParsed > 0 {
 		lines.Mistake = fmt.Sprintf("line %d: %s", counts.Mistakes[0].Line, counts.Mistakes[0].Why)
 	}
-	return lines, queue.drain(emit)
+	return lines, queue.drain()
 }
 
 // request is what is sent of an entry. If nothing is, send is false, and it is counted. after says that

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"container/heap"
+	"sort"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -18,28 +19,36 @@ const (
 
 // order sorts requests that are nearly in order.
 type order struct {
-	straight ring  // those that came in order, of most logs all
-	others   byDue // that came behind one of straight that is due later
+	most     int                  // requests that are kept
+	emit     func(*Request) error // is given each, which is valid until it returns
+	straight ring                 // those that came in order, of most logs all
+	others   byDue                // that came behind one of straight that is due later
+	paths    paths                // of those that were put
 	bytes    int64
 	last     time.Duration // that was emitted
+	// behind is at least the most that were kept, and due later, when a request came that was kept. With no more than
+	// so many kept, the same requests are emitted: the earliest of them goes later than such a request comes.
+	behind int
 }
 
-// put keeps a request, and emits the earliest ones beyond the bounds. One that is earlier than what
+// put keeps a request, with a copy of its path, and emits the earliest ones beyond the bounds. One that is earlier than what
 // was emitted is counted, and not sent: its instant has passed.
-func (o *order) put(r *Request, lines *measure.Replay, emit func(*Request) error) error {
+func (o *order) put(r *Request, lines *measure.Replay) error {
 	if r.Due < o.last {
 		lines.OutOfOrder++
 		return nil
 	}
+	r.Path = o.paths.keep(r.Path)
 	if o.straight.n == 0 || r.Due >= o.straight.at(o.straight.n-1).Due {
 		o.straight.push(r)
 	} else {
+		o.behind = max(o.behind, o.straight.later(r)+len(o.others))
 		other := *r
 		heap.Push(&o.others, &other)
 	}
 	o.bytes += r.size()
-	for o.kept() > orderRequests || o.bytes > orderBytes {
-		if err := o.next(emit); err != nil {
+	for o.kept() > o.most || o.bytes > orderBytes {
+		if err := o.next(); err != nil {
 			return err
 		}
 	}
@@ -48,8 +57,8 @@ func (o *order) put(r *Request, lines *measure.Replay, emit func(*Request) error
 
 func (o *order) kept() int { return o.straight.n + len(o.others) }
 
-// next emits the earliest request, which is valid until emit returns.
-func (o *order) next(emit func(*Request) error) error {
+// next emits the earliest request.
+func (o *order) next() error {
 	var r *Request
 	if len(o.others) > 0 && (o.straight.n == 0 || o.others[0].before(o.straight.at(0))) {
 		r = heap.Pop(&o.others).(*Request)
@@ -58,13 +67,13 @@ func (o *order) next(emit func(*Request) error) error {
 	}
 	o.bytes -= r.size()
 	o.last = r.Due
-	return emit(r)
+	return o.emit(r)
 }
 
 // drain emits all that is kept.
-func (o *order) drain(emit func(*Request) error) error {
+func (o *order) drain() error {
 	for o.kept() > 0 {
-		if err := o.next(emit); err != nil {
+		if err := o.next(); err != nil {
 			return err
 		}
 	}
@@ -89,6 +98,11 @@ type ring struct {
 
 // at is the one behind i others, of which there are more.
 func (q *ring) at(i int) *Request { return &q.list[(q.first+i)&(len(q.list)-1)] }
+
+// later is how many are due later than a request. Those of the ring ascend.
+func (q *ring) later(r *Request) int {
+	return q.n - sort.Search(q.n, func(i int) bool { return q.at(i).Due > r.Due })
+}
 
 func (q *ring) push(r *Request) {
 	const least = 64

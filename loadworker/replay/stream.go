@@ -61,7 +61,8 @@ func (l *Log) start() *Stream {
 		defer close(s.done)
 		defer close(s.ready)
 		defer s.begin()
-		_, s.err = l.pass(ctx, l.config.Worker, l.config.Workers, nil, func(r *Request) error { return s.put(ctx, r) })
+		queue := order{most: l.survey.behind, emit: func(r *Request) error { return s.put(ctx, r) }}
+		_, s.err = l.pass(ctx, l.config.Worker, l.config.Workers, &queue, nil)
 		if err := s.flush(ctx); s.err == nil {
 			s.err = err
 		}

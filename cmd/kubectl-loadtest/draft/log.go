@@ -108,7 +108,7 @@ func (l *log) add(e *accesslog.Entry) {
 		return
 	}
 	t.rates.add(e.Time, e.Line)
-	t.patterns.add(e.Method, e.Path, e.Status)
+	t.patterns.add(e.Method, strings.Clone(e.Path), e.Status)
 }
 
 // makeRoom drops the host of the lowest rank if there are as many as may be, and returns that
