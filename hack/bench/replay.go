@@ -31,7 +31,7 @@ const (
 )
 
 // replaySpeeds are those at which it is replayed.
-var replaySpeeds = []int{1, 5}
+var replaySpeeds = []int{5}
 
 // benchReplay replays a log and compares when its requests came with when they were due. It measures what a
 // worker takes of memory with the log and with a tenth of it, and how many requests it sends in the time in which

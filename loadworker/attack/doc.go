@@ -41,7 +41,7 @@
 //	│   └─ recorder                  noteEnd, and after the warm-up countEnd
 //	├─ ended
 //	│   └─ feed.ended                the user pauses and thinks; enqueue has the due time of its next request
-//	└─ sendDue                       the request, if any, that became due while this one ended
+//	└─ sendAfter                     the request, if any, that became due while this one ended: sendDue
 //
 // A goroutineDriver hands the connection to its goroutine in send: that calls begin, Do, end
 // and ended, and then sendBatch, as done does. Arrivals have no queue of users: their feed

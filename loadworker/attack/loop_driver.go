@@ -78,7 +78,7 @@ func (d *loopDriver) done(l *http1.LoopConn, r transport.Response, err error) {
 	}
 	res := d.sched.end(c, r, err)
 	d.sched.ended(c, res)
-	d.sched.sendDue(res.received + res.lingered)
+	d.sched.sendAfter(res.received + res.lingered)
 }
 
 const (

@@ -20,6 +20,7 @@ type scheduler struct {
 	feed        feed
 	driver      driver
 	inFlight    int // requests that the driver has
+	sent        int // since the last batch
 	stopped     bool
 }
 
@@ -72,7 +73,8 @@ type connSlot struct {
 
 const (
 	// atOnce is the number of requests that are sent before responses are read: a
-	// response that waits for long would be measured as slow.
+	// response that waits for long would be measured as slow. A wait ends with up to
+	// twice as many responses.
 	atOnce = 32
 	// never is the due time of no request.
 	never = time.Duration(math.MaxInt64)
@@ -136,13 +138,21 @@ func (s *scheduler) add(c transport.Conn) *connSlot {
 	return s.driver.add(c)
 }
 
-// sendBatch sends requests that are due, up to a number.
+// sendBatch sends requests that are due, up to a number, of which those are that were sent after responses since
+// the last batch.
 func (s *scheduler) sendBatch() {
-	now := s.x.elapsed()
-	for range atOnce {
-		if !s.sendDue(now) {
-			return
-		}
+	for now := s.x.elapsed(); s.sent < atOnce && s.sendDue(now); {
+	}
+	s.sent = 0
+}
+
+// sendAfter sends the request, if any, that became due while a response was read. It sends no more than a batch
+// between two waits, although more responses are read: so a worker that is behind has fewer and fewer requests in
+// flight, over the connections that it has used last. To have one in flight over each connection would cost more
+// processor time for each, and put it further behind.
+func (s *scheduler) sendAfter(now time.Duration) {
+	if s.sent < atOnce {
+		s.sendDue(now)
 	}
 }
 
@@ -153,6 +163,7 @@ func (s *scheduler) sendDue(now time.Duration) bool {
 		return false
 	}
 	s.inFlight++
+	s.sent++
 	s.driver.send(s.feed.take())
 	return true
 }

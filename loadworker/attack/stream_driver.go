@@ -122,7 +122,7 @@ func (d *streamDriver) done(l *http2.LoopStream, r transport.Response, err error
 	}
 	res := d.sched.end(c, r, err)
 	d.sched.ended(c, res)
-	d.sched.sendDue(res.received + res.lingered)
+	d.sched.sendAfter(res.received + res.lingered)
 }
 
 func (d *streamDriver) wait(until time.Duration) { d.loop.Wait(boundedWait(d.sched.x, until)) }

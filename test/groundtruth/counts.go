@@ -53,7 +53,8 @@ type Record struct {
 	Came     int64 `json:"c,omitempty"`
 	Answered int64 `json:"a"`
 	// Processor is the processor time that the process had used when it was answered, in
-	// nanoseconds.
+	// nanoseconds; 0: the script has no stall with which it would be compared, and to ask for it is a
+	// system call.
 	Processor int64 `json:"p"`
 	// First and Last are when the first event of its stream and the latest one were written,
 	// each with its last byte; 0: not yet.
@@ -185,7 +186,10 @@ func (s *Server) answered(place int, at int64) {
 	if place < 0 {
 		return
 	}
-	used := processorTime()
+	used := int64(0)
+	if s.stalling {
+		used = processorTime()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.record(place); r != nil {

@@ -143,6 +143,9 @@ func (l *loop) serve() {
 		idle := Now()
 		n := l.wait(events)
 		l.stall(idle)
+		if l.server.stamp {
+			l.stamps.compare()
+		}
 		for i := range events[:n] {
 			l.handle(&events[i])
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,6 +72,7 @@ type Server struct {
 	routes      map[string]*route
 	other       *route // of all other paths
 	script      []Event
+	stalling    bool // the script has a stall
 	seed        uint64
 	times       int
 	stamp       bool
@@ -132,6 +134,7 @@ func Start(c Config) (*Server, error) {
 		random:  rand.New(rand.NewPCG(c.Seed, 0)),
 		records: make([]Record, c.Record),
 	}
+	s.stalling = slices.ContainsFunc(s.script, func(e Event) bool { return e.Kind == Stall })
 	for name, r := range c.Routes {
 		s.routes[name] = newRoute(r)
 	}

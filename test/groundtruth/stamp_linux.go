@@ -1,6 +1,7 @@
 package groundtruth
 
 import (
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -16,6 +17,7 @@ func stamp(listener int, is bool) error {
 
 // stampedReads reads from sockets that are stamped. Its memory is reused: the kernel writes to it.
 type stampedReads struct {
+	ahead   int64     // by how much the clock of the day, of which stamps are, is ahead of the monotonic one
 	control [8]uint64 // aligned as the kernel does
 	part    unix.Iovec
 	message unix.Msghdr
@@ -31,8 +33,12 @@ func (s *stampedReads) read(fd int, p []byte) (n int, came int64, errno unix.Err
 	if errno != 0 || int(s.message.Controllen) < size || header.Level != unix.SOL_SOCKET || header.Type != unix.SO_TIMESTAMPNS {
 		return int(count), 0, errno
 	}
-	// The stamp is of the clock of the day, which may be set: so both clocks are read each time. The thread may stand
-	// still between two readings; of three, the two that were closest count.
 	stamped := (*unix.Timespec)(unsafe.Add(unsafe.Pointer(&s.control), unix.SizeofCmsghdr)).Nano()
-	return int(count), stamped - between(func() int64 { return read(unix.CLOCK_REALTIME) }, Now, 3), 0
+	return int(count), stamped - s.ahead, 0
+}
+
+// compare compares the clocks, before some reads: that of the day may be set. The thread may stand still between two
+// readings; of three, the two that were closest count.
+func (s *stampedReads) compare() {
+	s.ahead = between(func() int64 { return time.Now().UnixNano() }, Now, 3)
 }

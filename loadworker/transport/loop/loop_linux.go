@@ -31,7 +31,7 @@ type Loop struct {
 
 	epoll, waker int // descriptors
 	conns        []*Conn
-	events       [256]unix.EpollEvent
+	events       [64]unix.EpollEvent // more wait: what is due is sent before
 	in           []byte
 	text         []byte // of TLS; nil while there was none
 	pipe         socket.Pipe
