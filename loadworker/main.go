@@ -54,6 +54,7 @@ Flags:
 func main() {
 	log.SetOutput(io.Discard) // net/http has a line for each odd frame that a target sends
 	attack.SpareProcessor()
+	attack.CollectSeldom(os.Getenv)
 	os.Exit(run(os.Args[1:], os.Getenv, os.Stderr))
 }
 

@@ -42,6 +42,7 @@ func main() {
 	opening := flag.Duration("open-for", 10*time.Second, "how `long` connections may be opened beforehand")
 	flag.Parse()
 	attack.SpareProcessor()
+	attack.CollectSeldom(os.Getenv)
 	if err := run(os.Stdin, os.Stdout, *connections, *opening); err != nil {
 		fmt.Fprintln(os.Stderr, "driver:", err)
 		os.Exit(1)

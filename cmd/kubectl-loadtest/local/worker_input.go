@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
@@ -44,6 +45,7 @@ func Worker(ctx context.Context, stdin io.Reader, version string, log *slog.Logg
 		return err
 	}
 	attack.SpareProcessor()
+	attack.CollectSeldom(os.Getenv)
 	ended := make(chan error, 1)
 	go func() {
 		err := session.Run(ctx, session.Config{
