@@ -44,7 +44,7 @@ func (c *collector) adjust() {
 // growth is by how many percent a heap may grow of which so many bytes live. It is rounded down by up to a quarter, so
 // that it stays the same when a little more or less lives.
 func growth(live uint64) int {
-	const leastLive, digits = 1 << 20, 3
+	const leastLive, digits = 4 << 20, 3 // Go counts as if 4 MiB lived at least
 	percent := mostGarbage * 100 / max(live, leastLive)
 	if n := bits.Len64(percent); n > digits {
 		percent &^= 1<<(n-digits) - 1

@@ -9,14 +9,14 @@ import (
 )
 
 func TestGarbageIsCollectedSeldomOfASmallHeap(t *testing.T) {
-	for live := uint64(1 << 20); live < 1<<27; live += 1 << 18 {
+	for live := uint64(4 << 20); live < 1<<27; live += 1 << 18 {
 		percent := growth(live)
 		garbage := live * uint64(percent) / 100
 		if least, most := uint64(mostGarbage*3/4)-live/100, max(live, mostGarbage); garbage < least || garbage > most || percent < 100 {
 			t.Errorf("with %d bytes that live, %d of garbage may come, at %d %%; want %d to %d", live, garbage, percent, least, most)
 		}
 	}
-	same.As(t, "percent when nothing lives", growth(1<<20), growth(0))
+	same.As(t, "percent when nothing lives", growth(4<<20), growth(0))
 }
 
 // held keeps what lives.
