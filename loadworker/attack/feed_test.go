@@ -122,3 +122,60 @@ func TestUserQueueIsInOrder(t *testing.T) {
 		t.Errorf("%d left", len(q))
 	}
 }
+
+// overdueFeed has requests that are all due already.
+type overdueFeed struct {
+	feed
+	taken int
+}
+
+func (*overdueFeed) next() (time.Duration, bool) { return -time.Hour, true }
+
+func (f *overdueFeed) take() *connSlot {
+	f.taken++
+	return &connSlot{hit: hit{number: int64(f.taken)}}
+}
+
+func (*overdueFeed) ended(*connSlot, result) {}
+
+// readyDriver has the responses of all requests at once.
+type readyDriver struct {
+	driver
+	ready []*connSlot
+}
+
+func (d *readyDriver) send(c *connSlot) { d.ready = append(d.ready, c) }
+
+// read reads as many responses as a wait of an event loop ends with, as the loops' drivers do.
+func (d *readyDriver) read(s *scheduler) {
+	list := d.ready[:min(len(d.ready), 2*atOnce)]
+	d.ready = slices.Clone(d.ready[len(list):])
+	for _, c := range list {
+		s.ended(c, result{})
+		s.sendAfter(0)
+	}
+}
+
+// A worker that is behind, because it was not let run, does not stay so with a request in flight over each of its
+// connections, of which each would cost more than few do.
+func TestAWorkerThatIsBehindHasFewRequestsInFlight(t *testing.T) {
+	for _, before := range []int{0, atOnce, 10_000} {
+		d, f := &readyDriver{}, &overdueFeed{}
+		s := &scheduler{x: &Execution{start: time.Now()}, parts: 1, feed: f, driver: d}
+		for s.inFlight < before {
+			s.sendDue(0)
+		}
+		s.sent = 0
+		for turn := range 1000 {
+			taken := f.taken
+			d.read(s)
+			s.sendBatch()
+			if sent := f.taken - taken; sent != atOnce {
+				t.Fatalf("from %d in flight, %d are sent in turn %d, want %d", before, sent, turn, atOnce)
+			}
+		}
+		if s.inFlight > 2*atOnce || s.inFlight != len(d.ready) {
+			t.Errorf("from %d in flight, %d are, of which %d have their responses; want at most %d", before, s.inFlight, len(d.ready), 2*atOnce)
+		}
+	}
+}
