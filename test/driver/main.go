@@ -78,7 +78,7 @@ func run(stdin io.Reader, stdout io.Writer, connections int64, opening time.Dura
 		return err
 	}
 	for lines.Scan() {
-		answer, err := runStep(lines.Text(), worker)
+		answer, err := runStep(lines.Text(), worker, assignment)
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func run(stdin io.Reader, stdout io.Writer, connections int64, opening time.Dura
 }
 
 // runStep runs the step that a line names.
-func runStep(line string, worker *assemble.Assembly) (Answer, error) {
+func runStep(line string, worker *assemble.Assembly, a *workerv1.Assignment) (Answer, error) {
 	var index int32
 	var at int64
 	if _, err := fmt.Sscanf(strings.TrimSpace(line), "start %d %d", &index, &at); err != nil {
@@ -100,7 +100,7 @@ func runStep(line string, worker *assemble.Assembly) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	m, err := measure(worker.Runner(step).Start(step, groundtruth.Instant(at)))
+	m, err := measure(worker.Runner(step).Start(step, groundtruth.Instant(at)), a)
 	if err != nil {
 		return Answer{}, fmt.Errorf("step %d: %w", index, err)
 	}
@@ -110,23 +110,37 @@ func runStep(line string, worker *assemble.Assembly) (Answer, error) {
 
 // measure waits for the end of a step. It encodes a snapshot every second, as a
 // session does, and discards it.
-func measure(x *attack.Execution) (*workerv1.StepMeasurement, error) {
+func measure(x *attack.Execution, a *workerv1.Assignment) (*workerv1.StepMeasurement, error) {
 	ticker := time.NewTicker(snapshotEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			m, err := snapshot(x)
-			if err != nil {
-				return nil, err
-			}
-			if _, err := proto.Marshal(m); err != nil {
+			if err := encodeLive(x, a); err != nil {
 				return nil, err
 			}
 		case <-x.Done():
 			return snapshot(x)
 		}
 	}
+}
+
+// encodeLive encodes a snapshot of a step that runs, for a coordinator that reads packed histograms.
+func encodeLive(x *attack.Execution, a *workerv1.Assignment) error {
+	s, err := x.Snapshot()
+	if err != nil {
+		return err
+	}
+	if !a.GetLiveIdeal() {
+		s.DropIdeal()
+	}
+	m, err := wire.EncodeGroups(s, a.GetGroups())
+	if err != nil {
+		return err
+	}
+	wire.Pack(m)
+	_, err = proto.Marshal(m)
+	return err
 }
 
 func snapshot(x *attack.Execution) (*workerv1.StepMeasurement, error) {
