@@ -73,7 +73,14 @@ func (w *worker) snapshot(final bool) {
 	if w.run == nil {
 		return
 	}
-	step, s, err := w.measure(final)
+	var step *measure.Measurement
+	var s *workerv1.Snapshot
+	var err error
+	if final {
+		step, s, err = w.measure(final)
+	} else {
+		w.background.Run(func() { step, s, err = w.measure(final) })
+	}
 	if err != nil {
 		w.log.Error("snapshot", "step", w.run.Step().Index, "error", err.Error())
 		return

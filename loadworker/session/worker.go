@@ -15,6 +15,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/background"
 )
 
 // ErrUnfinished is a worker that was ended before its run was.
@@ -78,7 +79,7 @@ func Run(ctx context.Context, c Config) error {
 	// The link outlives ctx: the last snapshot is sent after it has ended.
 	linked, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &worker{
-		config: c, log: c.Log, clock: newClock(time.Now()), patience: &l.patience,
+		config: c, log: c.Log, clock: newClock(time.Now()), patience: &l.patience, background: background.Start(),
 		preparations: make(chan preparation), audits: make(chan *workerv1.AuditReadings), finals: map[int32]*workerv1.Snapshot{},
 	}
 	linkEnded := make(chan error, 1)
@@ -94,9 +95,10 @@ type worker struct {
 	config         Config
 	log            *slog.Logger
 	clock          *clock
-	out            *outbox // nil: no stream
-	probesAnswered int     // on this stream
-	packs          bool    // the coordinator at its other end reads packed histograms
+	background     *background.Thread // encodes live snapshots
+	out            *outbox            // nil: no stream
+	probesAnswered int                // on this stream
+	packs          bool               // the coordinator at its other end reads packed histograms
 	patience       *atomic.Int64
 
 	assignment   *workerv1.Assignment // the first
@@ -368,6 +370,7 @@ func (w *worker) shutDown() {
 
 // close ends what still runs.
 func (w *worker) close() {
+	w.background.Close()
 	w.endOpening()
 	w.endAuditing()
 	if w.run != nil {

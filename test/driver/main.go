@@ -18,6 +18,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/background"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
@@ -113,10 +114,13 @@ func runStep(line string, worker *assemble.Assembly, a *workerv1.Assignment) (An
 func measure(x *attack.Execution, a *workerv1.Assignment) (*workerv1.StepMeasurement, error) {
 	ticker := time.NewTicker(snapshotEvery)
 	defer ticker.Stop()
+	thread := background.Start()
+	defer thread.Close()
 	for {
 		select {
 		case <-ticker.C:
-			if err := encodeLive(x, a); err != nil {
+			var err error
+			if thread.Run(func() { err = encodeLive(x, a) }); err != nil {
 				return nil, err
 			}
 		case <-x.Done():
