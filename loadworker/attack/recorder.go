@@ -318,8 +318,9 @@ func (w *waits) record(d time.Duration) {
 
 func (w *waits) addTo(sum *measure.Histogram) error {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	return sum.Merge(w.times)
+	times := w.times.Clone() // to add them up takes ten times as long, for which requests would wait
+	w.mu.Unlock()
+	return sum.Merge(times)
 }
 
 // countUnfinished counts requests that were sent and have not ended as unfinished.

@@ -111,13 +111,22 @@ func (l *Loop) Wait(until time.Duration) {
 	l.expire(l.told.at)
 }
 
+// shortWait is the longest wait of which Go's scheduler is not told. It would give the processor to another thread
+// meanwhile, and take another one back, which costs more than it saves: goroutines have a processor of their own
+// (attack.SpareProcessor).
+const shortWait = time.Millisecond
+
 // epollWait waits for events by epoll_pwait2, whose timeout has the microseconds that
 // epoll_wait has not. all says that there are no more: there was room for them, and no signal
 // ended the wait, after which nothing is known. The signal may be the end of a stop, in which
 // many have come.
 func (l *Loop) epollWait(timeout time.Duration) (n int, all bool, err error) {
 	limit := unix.NsecToTimespec(int64(max(timeout, 0)))
-	told, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(l.epoll), uintptr(unsafe.Pointer(&l.events[0])),
+	call := unix.Syscall6
+	if timeout <= shortWait {
+		call = unix.RawSyscall6
+	}
+	told, _, errno := call(unix.SYS_EPOLL_PWAIT2, uintptr(l.epoll), uintptr(unsafe.Pointer(&l.events[0])),
 		uintptr(len(l.events)), uintptr(unsafe.Pointer(&limit)), 0, 0)
 	switch errno {
 	case 0:
