@@ -45,6 +45,7 @@ type options struct {
 	waiting  int
 	streams  int
 	record   bool
+	speed    int
 	full     bool
 	before   string
 	over     protocol
@@ -123,6 +124,7 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 	flags.IntVar(&o.waiting, "waiting", 1000, "beside how `many` LoadTests that wait, and as many schedules, start has the operator start")
 	flags.IntVar(&o.streams, "streams", 1000, "how `many` streams are open at once in streams beside other generators; ten times as many with the worker alone")
 	flags.BoolVar(&o.full, "full", false, "have replay send 10 million requests in 10 minutes")
+	flags.IntVar(&o.speed, "speed", 0, "the only `speed` at which replay replays (default 1, and 5)")
 	flags.BoolVar(&o.record, "record", false, "write the output to docs/results as well")
 	flags.StringVar(&o.before, "before", "", "the `commit` with whose worker change compares this one")
 	flags.StringVar((*string)(&o.over), "over", "", "the only `protocol` that change measures: TCP, TLS, HTTP/2 or gRPC (default all)")
@@ -142,6 +144,8 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 		return "", o, errors.New("--rounds, --users, --finished, --running, --waiting and --streams must be positive")
 	case o.over != "" && !slices.Contains(protocols, o.over):
 		return "", o, fmt.Errorf("--over %s must be one of %v", o.over, protocols)
+	case o.speed < 0 || o.speed > maxSpeed:
+		return "", o, fmt.Errorf("--speed must be 1 to %d", maxSpeed)
 	case o.duration < 0 || o.duration%time.Second != 0:
 		return "", o, errors.New("--duration must be whole seconds")
 	}

@@ -52,7 +52,11 @@ func benchReplay(_ context.Context, b *bench) (string, error) {
 	t := newTable("speed", "generator", "due", "sent", "p50 late", "p99 late", "p99.9 late", "longest", "p99 read", "memory", "CPU a request")
 	rates := newTable("speed", "sent with the log", "sent without a log", "CPU a request", "sent of those")
 	last := "bench-replay:"
-	for _, speed := range replaySpeeds {
+	speeds := replaySpeeds
+	if b.speed > 0 {
+		speeds = []int{b.speed}
+	}
+	for _, speed := range speeds {
 		line, err := b.replayAt(times, speed, d/time.Duration(speed), t, rates)
 		if err != nil {
 			return "", err
