@@ -30,8 +30,10 @@ const (
 	replaySeed    = 59
 )
 
-// replaySpeeds are those at which it is replayed.
-var replaySpeeds = []int{5}
+// replaySpeeds are those at which it is replayed, unless one is asked for, of at most maxSpeed.
+var replaySpeeds = []int{1, 5}
+
+const maxSpeed = 10
 
 // benchReplay replays a log and compares when its requests came with when they were due. It measures what a
 // worker takes of memory with the log and with a tenth of it, and how many requests it sends in the time in which
