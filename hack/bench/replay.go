@@ -23,7 +23,7 @@ const (
 	replayedPerSecond = 10_000_000 / 600
 	// replayShort and replayLong are how long the log is.
 	replayShort, replayLong = 12 * time.Second, 10 * time.Minute
-	// replayRecords is of how many requests, the latest, the server's times are compared.
+	// replayRecords is of how many requests the server's times are compared at most: of each so many-th one.
 	replayRecords = 500_000
 	replayLog     = "access.log"
 	bareTimes     = "times"
@@ -48,9 +48,9 @@ func benchReplay(_ context.Context, b *bench) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(b.out, "One core for the generator, one for the server; a log of %d requests in %v, at instants that are drawn.\n"+
-		"The times are those at which the server's kernel had received the latest %d requests; read is by when the server had read them.\n"+
-		"The bare sender sends the same requests at the same instants, and measures nothing: the least that this machine permits.\n\n", len(times), d, min(len(times), replayRecords))
+	fmt.Fprintf(b.out, "One core for the generator, one for the server, and %d connections between them; a log of %d requests in %v, at instants that are drawn.\n"+
+		"The times are those at which the server's kernel had received requests, of each %s; read is by when the server had read them.\n"+
+		"The bare sender sends the same requests at the same instants, and measures nothing: the least that this machine permits.\n\n", replayConnections, len(times), d, ordinal(comparedOf(len(times))))
 	t := newTable("speed", "generator", "due", "sent", "p50 late", "p99 late", "p99.9 late", "longest", "p99 read", "memory", "CPU a request")
 	rates := newTable("speed", "sent with the log", "sent without a log", "CPU a request", "sent of those")
 	last := "bench-replay:"
@@ -160,7 +160,7 @@ func (b *bench) replayOnce(times []int64, speed int, length time.Duration) (seen
 		From:  v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "bench", Key: replayLog}},
 		Speed: &fast, MaxRate: &most, Duration: *harness.Lasting(length),
 	}
-	w, err := b.startWorker(lt, 0, generatorCore, "")
+	w, err := b.startWorker(lt, 0, generatorCore, "", limitReplay()...)
 	if err != nil {
 		return seen, err
 	}
@@ -192,9 +192,20 @@ func (r *replayed) end(t *target, stopGenerator func() (process.Usage, error), t
 	return r.setLateness(records, times, start, speed)
 }
 
+// ordinal is a number in a sentence.
+func ordinal(n int) string {
+	if n == 1 {
+		return "one"
+	}
+	return fmt.Sprintf("%d-th one", n)
+}
+
+// comparedOf is of which requests of so many the times are compared: of each so many-th.
+func comparedOf(requests int) int { return (requests + replayRecords - 1) / replayRecords }
+
 // serveStamped starts a server that keeps when its kernel had received requests.
 func (b *bench) serveStamped(times []int64) (*target, error) {
-	return b.serve(serverCore, "-record", fmt.Sprint(min(len(times), replayRecords)), "-stamp")
+	return b.serve(serverCore, "-record", fmt.Sprint(replayRecords), "-every", fmt.Sprint(comparedOf(len(times))), "-stamp")
 }
 
 // setLateness sets by how much requests came after they were due. One that came before is an error.
@@ -215,8 +226,11 @@ func (r *replayed) setLateness(records []groundtruth.Record, times []int64, star
 	return nil
 }
 
-// bareConnections are as many as a worker has for the same rate, about.
-const bareConnections = 400
+// replayConnections are as many as each generator has. With thousands, of which each would carry a request after
+// this machine had stood still, the server could not answer as many requests a second as come, and would not recover.
+const replayConnections = 1000
+
+func limitReplay() []string { return []string{"-max-connections", fmt.Sprint(replayConnections)} }
 
 // sendBare sends the requests of the log by the bare sender.
 func (b *bench) sendBare(times []int64, speed int) (seen replayed, err error) {
@@ -235,7 +249,7 @@ func (b *bench) sendBare(times []int64, speed int) (seen replayed, err error) {
 	if err != nil {
 		return seen, err
 	}
-	fmt.Fprintf(p.Stdin, "{\"address\": %q, \"connections\": %d, \"times\": %q, \"speed\": %d}\n", strings.TrimPrefix(t.URL, "http://"), bareConnections, b.path(bareTimes), speed)
+	fmt.Fprintf(p.Stdin, "{\"address\": %q, \"connections\": %d, \"times\": %q, \"speed\": %d}\n", strings.TrimPrefix(t.URL, "http://"), replayConnections, b.path(bareTimes), speed)
 	var answer struct{ Sent int64 }
 	if err := p.ReadJSON(&answer); err != nil {
 		return seen, err
@@ -257,5 +271,5 @@ func each(u process.Usage, requests int64) string {
 
 // withoutLog is what a worker does of the same rate without a log, in the same time.
 func (b *bench) withoutLog(perSecond int64, length time.Duration) (observed, error) {
-	return b.observe(overTCP, arrivals(perSecond, length), 1, nil, nil)
+	return b.observe(overTCP, arrivals(perSecond, length), 1, nil, limitReplay())
 }

@@ -157,9 +157,9 @@ func (s *Server) end(place int) {
 	s.counts.answered.Add(1)
 }
 
-// received enters a request, and returns its place.
+// received enters a request, and returns its place; -1: none.
 func (s *Server) received(number, at int64) int {
-	if len(s.records) == 0 {
+	if len(s.records) == 0 || number%s.every != 0 {
 		return -1
 	}
 	s.mu.Lock()

@@ -144,7 +144,7 @@ func (l *loop) serve() {
 		n := l.wait(events)
 		l.stall(idle)
 		if l.server.stamp {
-			l.stamps.compare()
+			l.stamps.compare(Now())
 		}
 		for i := range events[:n] {
 			l.handle(&events[i])

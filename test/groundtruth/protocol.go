@@ -40,6 +40,8 @@ func (c *Config) check() error {
 	switch {
 	case c.Record < 0:
 		return errors.New("record must not be negative")
+	case c.Every < 0:
+		return errors.New("every must not be negative")
 	case c.Times < 0:
 		return errors.New("times must not be negative")
 	case !slices.Contains([]Protocol{HTTP1, TLS, HTTP2, H2C}, c.Protocol):

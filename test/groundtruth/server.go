@@ -58,6 +58,8 @@ type Config struct {
 	Seed uint64
 	// Record is of how many requests, the latest, records are kept.
 	Record int
+	// Every leaves out of the records the requests whose number it does not divide; 0: none.
+	Every int
 	// Times is of how many events, the first of a stream, a record has the times.
 	Times int
 	// Stamp has records say when the kernel had received a request. Event loops alone do.
@@ -73,6 +75,7 @@ type Server struct {
 	other       *route // of all other paths
 	script      []Event
 	stalling    bool // the script has a stall
+	every       int64
 	seed        uint64
 	times       int
 	stamp       bool
@@ -134,6 +137,7 @@ func Start(c Config) (*Server, error) {
 		random:  rand.New(rand.NewPCG(c.Seed, 0)),
 		records: make([]Record, c.Record),
 	}
+	s.every = int64(max(c.Every, 1))
 	s.stalling = slices.ContainsFunc(s.script, func(e Event) bool { return e.Kind == Stall })
 	for name, r := range c.Routes {
 		s.routes[name] = newRoute(r)

@@ -3,6 +3,7 @@ package groundtruth
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -64,6 +65,21 @@ func TestRecordsSayWhenTheKernelHadReceivedARequest(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestRecordsLeaveOutTheRequestsBetween(t *testing.T) {
+	s := start(t, Config{Record: 10, Every: 3})
+	c := dial(t, s.Address())
+	for n := range 8 {
+		c.get(fmt.Sprintf("/%d", n))
+		c.receive(len(ok64))
+	}
+	var numbers []int64
+	for _, r := range s.Records() {
+		numbers = append(numbers, r.Number)
+	}
+	same.As(t, "numbers of records", []int64{0, 3, 6}, numbers)
+	same.As(t, "requests", 8, s.Counters().Requests)
 }
 
 func TestServerReads(t *testing.T) {

@@ -17,10 +17,12 @@ func stamp(listener int, is bool) error {
 
 // stampedReads reads from sockets that are stamped. Its memory is reused: the kernel writes to it.
 type stampedReads struct {
-	ahead   int64     // by how much the clock of the day, of which stamps are, is ahead of the monotonic one
-	control [8]uint64 // aligned as the kernel does
-	part    unix.Iovec
-	message unix.Msghdr
+	// ahead is by how much the clock of the day, of which stamps are, was ahead of the monotonic one when they were
+	// compared.
+	ahead, compared int64
+	control         [8]uint64 // aligned as the kernel does
+	part            unix.Iovec
+	message         unix.Msghdr
 }
 
 // read returns when the kernel had received the last byte, on its monotonic clock; 0: it does not say.
@@ -37,8 +39,11 @@ func (s *stampedReads) read(fd int, p []byte) (n int, came int64, errno unix.Err
 	return int(count), stamped - s.ahead, 0
 }
 
-// compare compares the clocks, before some reads: that of the day may be set. The thread may stand still between two
-// readings; of three, the two that were closest count.
-func (s *stampedReads) compare() {
-	s.ahead = between(func() int64 { return time.Now().UnixNano() }, Now, 3)
+// compare compares the clocks before reads, each millisecond: that of the day may be set. The thread may stand still
+// between two readings; of three, the two that were closest count.
+func (s *stampedReads) compare(now int64) {
+	if now-s.compared < int64(time.Millisecond) {
+		return
+	}
+	s.ahead, s.compared = between(func() int64 { return time.Now().UnixNano() }, Now, 3), now
 }

@@ -37,6 +37,7 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	flags.IntVar(&config.Loops, "loops", 1, "event loops, one for each `core`")
 	flags.Uint64Var(&config.Seed, "seed", 1, "`seed` of the latencies and of the jitter of streams")
 	flags.IntVar(&config.Record, "record", 0, "keep records of that many requests, the latest")
+	flags.IntVar(&config.Every, "every", 0, "leave out of the records the requests whose number at the end of the path this does not `divide`")
 	flags.IntVar(&config.Times, "times", 0, "of each record of a stream, keep when that many `events` were written, the first")
 	flags.BoolVar(&config.Stamp, "stamp", false, "keep in records when the kernel had received a request, over http1")
 	hold := flags.Duration("d", 0, "hold each response for that `long`")
