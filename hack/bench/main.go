@@ -140,16 +140,22 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 		return "", o, fmt.Errorf("%q is not worker, change, accuracy, scale, targets, replay, operator, start, shop, streams, tokens or peers", name)
 	case flags.NArg() > 0:
 		return "", o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case o.rounds < 1 || o.users < 1 || o.finished < 1 || o.running < 1 || o.waiting < 1 || o.streams < 1:
-		return "", o, errors.New("--rounds, --users, --finished, --running, --waiting and --streams must be positive")
-	case o.over != "" && !slices.Contains(protocols, o.over):
-		return "", o, fmt.Errorf("--over %s must be one of %v", o.over, protocols)
-	case o.speed < 0 || o.speed > maxSpeed:
-		return "", o, fmt.Errorf("--speed must be 1 to %d", maxSpeed)
-	case o.duration < 0 || o.duration%time.Second != 0:
-		return "", o, errors.New("--duration must be whole seconds")
 	}
-	return name, o, nil
+	return name, o, o.check()
+}
+
+func (o *options) check() error {
+	switch {
+	case o.rounds < 1 || o.users < 1 || o.finished < 1 || o.running < 1 || o.waiting < 1 || o.streams < 1:
+		return errors.New("--rounds, --users, --finished, --running, --waiting and --streams must be positive")
+	case o.over != "" && !slices.Contains(protocols, o.over):
+		return fmt.Errorf("--over %s must be one of %v", o.over, protocols)
+	case o.speed < 0 || o.speed > maxSpeed:
+		return fmt.Errorf("--speed must be 1 to %d", maxSpeed)
+	case o.duration < 0 || o.duration%time.Second != 0:
+		return errors.New("--duration must be whole seconds")
+	}
+	return nil
 }
 
 // build finds the repository and builds what is ours.

@@ -37,13 +37,10 @@ func (p Protocol) isSecure() bool { return p == TLS || p == HTTP2 }
 
 // check refuses what the protocol cannot do.
 func (c *Config) check() error {
+	if c.Record < 0 || c.Every < 0 || c.Times < 0 {
+		return errors.New("record, every and times must not be negative")
+	}
 	switch {
-	case c.Record < 0:
-		return errors.New("record must not be negative")
-	case c.Every < 0:
-		return errors.New("every must not be negative")
-	case c.Times < 0:
-		return errors.New("times must not be negative")
 	case !slices.Contains([]Protocol{HTTP1, TLS, HTTP2, H2C}, c.Protocol):
 		return fmt.Errorf("protocol %q must be http1, tls, h2 or h2c", c.Protocol)
 	case c.Certificate != nil && !c.Protocol.isSecure():
