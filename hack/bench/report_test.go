@@ -83,7 +83,8 @@ func TestFlagsAreReadOrRefused(t *testing.T) {
 		"worker --rounds 0":                 {err: "--rounds, --users, --finished, --running, --waiting and --streams must be positive"},
 		"worker --duration 1500ms":          {err: "--duration must be whole seconds"},
 		"worker --duration -1s":             {err: "--duration must be whole seconds"},
-		"worker --speed":                    {err: "flag provided but not defined"},
+		"worker --colour":                   {err: "flag provided but not defined"},
+		"replay --speed 11":                 {err: "--speed must be 1 to 10"},
 	}
 	for line, tt := range tests {
 		t.Run(line, func(t *testing.T) {
