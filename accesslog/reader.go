@@ -94,7 +94,7 @@ func NewReader(in io.Reader, fields *Fields) (*Reader, error) {
 func (r *Reader) Take(choose func(line int64) bool) { r.take = choose }
 
 // RequestsOnly has the reader leave out, of formats of text, what is not part of the request: Duration, and a Host
-// that stands elsewhere in the line. That costs half as much. Which lines are requests stays the same.
+// that stands elsewhere in the line. That takes less time. Which lines are requests stays the same.
 func (r *Reader) RequestsOnly() { r.parser.requestsOnly = true }
 
 // Counts say what was read so far.
@@ -102,7 +102,7 @@ func (r *Reader) Counts() Counts { return r.counts }
 
 // Next is the next request. It passes over lines that are none, and counts them. At the end
 // the error is io.EOF.
-func (r *Reader) Next() (e Entry, err error) {
+func (r *Reader) Next() (Entry, error) {
 	for {
 		line, err := r.read()
 		if err != nil {
@@ -116,7 +116,7 @@ func (r *Reader) Next() (e Entry, err error) {
 			continue
 		}
 		r.counts.Lines++
-		e = Entry{}
+		var e Entry
 		mistake := errTooLong
 		if !tooLong {
 			mistake = r.parser.parse(line, &e)

@@ -23,7 +23,7 @@ const (
 	replayedPerSecond = 10_000_000 / 600
 	// replayShort and replayLong are how long the log is.
 	replayShort, replayLong = 12 * time.Second, 10 * time.Minute
-	// replayRecords is of how many requests the server's times are compared at most: of each so many-th one.
+	// replayRecords is of how many requests the server's times are compared at most; they are spread over the log.
 	replayRecords = 500_000
 	replayLog     = "access.log"
 	bareTimes     = "times"
@@ -49,8 +49,8 @@ func benchReplay(_ context.Context, b *bench) (string, error) {
 		return "", err
 	}
 	fmt.Fprintf(b.out, "One core for the generator, one for the server, and %d connections between them; a log of %d requests in %v, at instants that are drawn.\n"+
-		"The times are those at which the server's kernel had received requests, of each %s; read is by when the server had read them.\n"+
-		"The bare sender sends the same requests at the same instants, and measures nothing: the least that this machine permits.\n\n", replayConnections, len(times), d, ordinal(comparedOf(len(times))))
+		"The times are those at which the server's kernel had received one request of %d; read is by when the server had read it.\n"+
+		"The bare sender sends the same requests at the same instants, and measures nothing: the least that this machine permits.\n\n", replayConnections, len(times), d, comparedOf(len(times)))
 	t := newTable("speed", "generator", "due", "sent", "p50 late", "p99 late", "p99.9 late", "longest", "p99 read", "memory", "CPU a request")
 	rates := newTable("speed", "sent with the log", "sent without a log", "CPU a request", "sent of those")
 	last := "bench-replay:"
@@ -192,15 +192,7 @@ func (r *replayed) end(t *target, stopGenerator func() (process.Usage, error), t
 	return r.setLateness(records, times, start, speed)
 }
 
-// ordinal is a number in a sentence.
-func ordinal(n int) string {
-	if n == 1 {
-		return "one"
-	}
-	return fmt.Sprintf("%d-th one", n)
-}
-
-// comparedOf is of which requests of so many the times are compared: of each so many-th.
+// comparedOf is of how many requests that follow one another the times of one are compared, if there are so many.
 func comparedOf(requests int) int { return (requests + replayRecords - 1) / replayRecords }
 
 // serveStamped starts a server that keeps when its kernel had received requests.
@@ -230,6 +222,7 @@ func (r *replayed) setLateness(records []groundtruth.Record, times []int64, star
 // this machine had stood still, the server could not answer as many requests a second as come, and would not recover.
 const replayConnections = 1000
 
+// limitReplay gives a worker so many.
 func limitReplay() []string { return []string{"-max-connections", fmt.Sprint(replayConnections)} }
 
 // sendBare sends the requests of the log by the bare sender.

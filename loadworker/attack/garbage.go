@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 )
 
 const (
@@ -16,22 +17,28 @@ const (
 
 // CollectSeldom lets the heap grow by some 50 MiB at least until garbage is collected, if $GOGC does not say
 // otherwise: a memory limit holds nevertheless. A collection takes the processor from the event loops for
-// milliseconds; what lives in a worker is a few MiB, for which Go would collect every other second. A program calls
-// it once, before it makes a Runner.
-func CollectSeldom(getenv func(string) string) {
+// milliseconds; what lives in a worker is a few MiB, for which Go would collect every few seconds. A program calls
+// it once, before it makes a Runner; a test ends it.
+func CollectSeldom(getenv func(string) string) (end func()) {
+	c := &collector{percent: usualPercent}
 	if getenv("GOGC") == "" {
-		(&collector{percent: usualPercent}).adjust()
+		c.adjust()
 	}
+	return func() { c.ended.Store(true) }
 }
 
 // collector adjusts by how much the heap may grow after each collection. (A cleanup of an object that nothing holds
 // runs after the next one.)
 type collector struct {
 	percent int
+	ended   atomic.Bool
 	of      *collector // an object without pointers would share its memory, and be freed with its neighbours
 }
 
 func (c *collector) adjust() {
+	if c.ended.Load() {
+		return
+	}
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
 	if percent := growth(live[0].Value.Uint64()); percent != c.percent { // to set it stops all goroutines

@@ -318,7 +318,7 @@ func (w *waits) record(d time.Duration) {
 
 func (w *waits) addTo(sum *measure.Histogram) error {
 	w.mu.Lock()
-	times := w.times.Clone() // to add them up takes ten times as long, for which requests would wait
+	times := w.times.Clone() // which takes less time than to add them up, for which requests would wait
 	w.mu.Unlock()
 	return sum.Merge(times)
 }

@@ -53,8 +53,8 @@ type Record struct {
 	Came     int64 `json:"c,omitempty"`
 	Answered int64 `json:"a"`
 	// Processor is the processor time that the process had used when it was answered, in
-	// nanoseconds; 0: the script has no stall with which it would be compared, and to ask for it is a
-	// system call.
+	// nanoseconds, to be compared with that of a stall. 0: the script has none, for which each request
+	// is spared the system call.
 	Processor int64 `json:"p"`
 	// First and Last are when the first event of its stream and the latest one were written,
 	// each with its last byte; 0: not yet.

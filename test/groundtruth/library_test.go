@@ -107,7 +107,7 @@ func TestCountsOverEachProtocol(t *testing.T) {
 			t.Errorf("%d connections for 6 requests, want one that is used again", got.Connections)
 		}
 		for i, r := range s.Records() {
-			if r.Number != int64(i+1) || r.Answered < r.Received || r.Number == 5 && r.Answered-r.Received < int64(ms) {
+			if r.Number != int64(i+1) || r.Answered < r.Received || r.Processor != 0 || r.Number == 5 && r.Answered-r.Received < int64(ms) {
 				t.Errorf("record %d is %+v", i, r)
 			}
 		}
@@ -146,6 +146,9 @@ func TestStallOverEachProtocol(t *testing.T) {
 		}
 		within := 0
 		for _, r := range s.Records() {
+			if r.Processor <= 0 {
+				t.Errorf("record %+v has no processor time", r)
+			}
 			if stall.From < r.Answered && r.Answered < stall.To {
 				within++
 				if r.Number == late {

@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -37,8 +36,10 @@ func (p Protocol) isSecure() bool { return p == TLS || p == HTTP2 }
 
 // check refuses what the protocol cannot do.
 func (c *Config) check() error {
-	if c.Record < 0 || c.Every < 0 || c.Times < 0 {
-		return errors.New("record, every and times must not be negative")
+	for name, n := range map[string]int{"record": c.Record, "every": c.Every, "times": c.Times} {
+		if n < 0 {
+			return fmt.Errorf("%s must not be negative", name)
+		}
 	}
 	switch {
 	case !slices.Contains([]Protocol{HTTP1, TLS, HTTP2, H2C}, c.Protocol):

@@ -112,9 +112,9 @@ func (l *Loop) Wait(until time.Duration) {
 }
 
 // shortWait is the longest wait of which Go's scheduler is not told. It would give the processor to another thread
-// meanwhile, and take another one back, which costs more than it saves: goroutines have a processor of their own
-// (attack.SpareProcessor).
-const shortWait = time.Millisecond
+// meanwhile, and take another one back, which costs more than so short a wait saves. In a longer one, goroutines that
+// shake hands need the processor.
+const shortWait = 100 * time.Microsecond
 
 // epollWait waits for events by epoll_pwait2, whose timeout has the microseconds that
 // epoll_wait has not. all says that there are no more: there was room for them, and no signal
