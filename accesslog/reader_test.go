@@ -286,6 +286,21 @@ func TestParseTime(t *testing.T) {
 	}
 }
 
+// requests are what a log says of its requests alone.
+func requests(t testing.TB, log string, only bool) (list []accesslog.Entry, counts accesslog.Counts) {
+	t.Helper()
+	r, err := accesslog.NewReader(strings.NewReader(log), nil)
+	must.Succeed(t, err)
+	if only {
+		r.RequestsOnly()
+	}
+	e, err := r.Next()
+	for ; err == nil; e, err = r.Next() {
+		list = append(list, accesslog.Entry{Line: e.Line, Time: e.Time, Method: e.Method, Path: strings.Clone(e.Path), Status: e.Status})
+	}
+	return list, r.Counts()
+}
+
 // Whatever the bytes of a log, each line is counted once, and what is an entry is fit for a URL.
 func FuzzReader(f *testing.F) {
 	for _, seed := range []string{
@@ -311,6 +326,12 @@ func FuzzReader(f *testing.F) {
 			if badHost || badPath || e.Method == "" || e.Time.Year() < 1970 || e.Time.Year() > 2261 || e.Duration < 0 || e.Line < 1 {
 				t.Fatalf("%+v", e)
 			}
+		}
+		if !bytes.HasPrefix(log, []byte("\x1f\x8b")) {
+			all, counts := requests(t, string(log), false)
+			only, countsOfOnly := requests(t, string(log), true)
+			same.As(t, "requests only", all, only)
+			same.As(t, "counts of requests only", counts, countsOfOnly)
 		}
 		if c := r.Counts(); c.Parsed() != entries || len(c.Mistakes) > 3 || c.NotParsed > 0 && len(c.Mistakes) == 0 {
 			t.Fatalf("%d entries, %+v", entries, c)

@@ -68,7 +68,7 @@ func run(args []string, getenv func(string) string, stderr io.Writer) int {
 		terminationLog.write(err)
 		return 2
 	}
-	limitMemory(getenv, config.Assembly.Limits)
+	assemble.LimitMemory(getenv, config.Assembly.Limits)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	config.Log = slog.New(slog.NewJSONHandler(stderr, nil)).With("run", config.Run, "worker", config.Worker)
@@ -79,13 +79,6 @@ func run(args []string, getenv func(string) string, stderr io.Writer) int {
 		return 1
 	}
 	return 0
-}
-
-// limitMemory leaves what $GOMEMLIMIT says as it is.
-func limitMemory(getenv func(string) string, l health.Limits) {
-	if getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(assemble.MemoryGoal(l))
-	}
 }
 
 // configure reads the flags and, for those that are absent, the environment.

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -24,18 +22,6 @@ func complete() map[string]string {
 		"LOADTEST_TOKEN_FILE":     "/var/run/secrets/loadtest.dev/token",
 		"LOADTEST_RUN":            "a-uid",
 		"JOB_COMPLETION_INDEX":    "3",
-	}
-}
-
-func TestMemoryIsLimited(t *testing.T) {
-	before := debug.SetMemoryLimit(-1)
-	t.Cleanup(func() { debug.SetMemoryLimit(before) })
-	for given, want := range map[string]int64{"": 800_000_000, "1GiB": before} {
-		debug.SetMemoryLimit(before)
-		limitMemory(func(string) string { return given }, health.Limits{Memory: 1_000_000_000})
-		if got := debug.SetMemoryLimit(-1); got != want {
-			t.Errorf("GOMEMLIMIT %q: the limit is %d, want %d", given, got, want)
-		}
 	}
 }
 

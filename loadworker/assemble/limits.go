@@ -3,6 +3,7 @@ package assemble
 import (
 	"fmt"
 	"math"
+	"runtime/debug"
 	"strings"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -104,6 +105,13 @@ func MemoryGoal(l health.Limits) int64 {
 		return math.MaxInt64
 	}
 	return l.Memory / 5 * 4
+}
+
+// LimitMemory has the garbage collector of this process keep to MemoryGoal, unless $GOMEMLIMIT is set.
+func LimitMemory(getenv func(string) string, l health.Limits) {
+	if getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(MemoryGoal(l))
+	}
 }
 
 func isSecure(t *workerv1.Target) bool { return strings.HasPrefix(t.GetUrl(), "https://") }

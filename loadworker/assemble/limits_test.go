@@ -2,6 +2,7 @@ package assemble
 
 import (
 	"math"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -129,6 +130,18 @@ func TestMemoryGoal(t *testing.T) {
 	for memory, want := range map[int64]int64{0: math.MaxInt64, 100 * mib: 80 * mib} {
 		if got := MemoryGoal(health.Limits{Memory: memory}); got != want {
 			t.Errorf("the goal of %d is %d, want %d", memory, got, want)
+		}
+	}
+}
+
+func TestMemoryIsLimited(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	for given, want := range map[string]int64{"": 800_000_000, "1GiB": before} {
+		debug.SetMemoryLimit(before)
+		LimitMemory(func(string) string { return given }, health.Limits{Memory: 1_000_000_000})
+		if got := debug.SetMemoryLimit(-1); got != want {
+			t.Errorf("GOMEMLIMIT %q: the limit is %d, want %d", given, got, want)
 		}
 	}
 }

@@ -46,6 +46,7 @@ func Worker(ctx context.Context, stdin io.Reader, version string, log *slog.Logg
 	}
 	attack.SpareProcessor()
 	attack.CollectSeldom(os.Getenv)
+	assemble.LimitMemory(os.Getenv, limits)
 	ended := make(chan error, 1)
 	go func() {
 		err := session.Run(ctx, session.Config{
