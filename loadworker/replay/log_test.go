@@ -234,6 +234,33 @@ func TestLinesAreSortedHoweverTheyLie(t *testing.T) {
 	}
 }
 
+// The reader of a log uses the memory of its lines again.
+func TestPathsOutliveTheirLines(t *testing.T) {
+	formats := map[string]string{
+		"combined": "10.0.0.1 - - [28/Nov/2026:12:00:%02d +0000] \"GET %s HTTP/1.1\" 200 12\n",
+		"Envoy":    "[2026-11-28T12:00:%02d.000Z] \"GET %s HTTP/1.1\" 200 - 0 12 4 3 \"-\" \"agent\" \"id\" \"shop\" \"-\"\n",
+		"JSON":     "{\"start_time\":\"2026-11-28T12:00:%02dZ\",\"method\":\"GET\",\"path\":%q,\"response_code\":200}\n",
+	}
+	for name, format := range formats {
+		inBubble(t, name, func(t *testing.T) {
+			const n = 3000
+			var text strings.Builder
+			var want []string
+			for i := range n {
+				path := fmt.Sprintf("/%d/%s", i, strings.Repeat("x", i%300))
+				fmt.Fprintf(&text, format, i*60/n, path)
+				want = append(want, path)
+			}
+			l, _ := surveyed(t, config(file(t, text.String()), time.Minute))
+			var got []string
+			for _, r := range stream(t, l) {
+				got = append(got, r.Path)
+			}
+			same.As(t, "paths", want, got)
+		})
+	}
+}
+
 // Several goroutines, as there are of event loops, take each request once, and each of them in order.
 func TestPartsTakeEachRequestOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
