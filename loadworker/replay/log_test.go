@@ -247,7 +247,7 @@ func TestPathsOutliveTheirLines(t *testing.T) {
 			var text strings.Builder
 			var want []string
 			for i := range n {
-				path := fmt.Sprintf("/%d/%s", i, strings.Repeat("x", i%300))
+				path := fmt.Sprintf("/%d/%s", i, strings.Repeat("x", i%700))
 				fmt.Fprintf(&text, format, i*60/n, path)
 				want = append(want, path)
 			}
