@@ -23,8 +23,8 @@ func (h *Histogram) Percentiles() []Percentile {
 		return nil
 	}
 	var list []Percentile
-	for _, b := range h.hdr.CumulativeDistributionWithTicks(ticks) {
-		list = append(list, Percentile{Share: b.Quantile / 100, Time: h.duration(b.ValueAt), Count: b.Count})
+	for _, b := range h.library().CumulativeDistributionWithTicks(ticks) {
+		list = append(list, Percentile{Share: b.Quantile / 100, Time: duration(b.ValueAt), Count: b.Count})
 	}
 	return list
 }
@@ -32,6 +32,6 @@ func (h *Histogram) Percentiles() []Percentile {
 // WritePercentiles writes the distribution in HdrHistogram's percentile output, the
 // times in milliseconds.
 func (h *Histogram) WritePercentiles(w io.Writer) error {
-	_, err := h.hdr.PercentilesPrint(w, ticks, float64(time.Millisecond/Lowest))
+	_, err := h.library().PercentilesPrint(w, ticks, float64(time.Millisecond/Lowest))
 	return err
 }

@@ -3,7 +3,9 @@ package measure
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -24,17 +26,18 @@ const (
 	Slots = 2048 + 20*1024 + int64(Highest/Lowest)>>21 - 1024 + 1
 )
 
-// Histogram counts times between Lowest and Highest. It is not safe for
-// concurrent use. The zero value is not usable; call NewHistogram.
+// Histogram counts times between Lowest and Highest in the slots of HdrHistogram (Gil Tene), of which it
+// keeps those up to the longest time: 8 KiB for times up to 1 ms, 190 KB for an hour. It is not safe for
+// concurrent use. The zero value is empty.
 type Histogram struct {
-	hdr     *hdrhistogram.Histogram
-	clamped int64
+	// counts are those of the first slots, of which len is a multiple of perDoubling or Slots; all others are 0.
+	// Those between len and cap are 0, too.
+	counts         []int64
+	total, clamped int64
 }
 
-// NewHistogram returns an empty histogram of the fixed bounds.
-func NewHistogram() *Histogram {
-	return &Histogram{hdr: hdrhistogram.New(1, int64(Highest/Lowest), SignificantDigits)}
-}
+// NewHistogram returns an empty histogram.
+func NewHistogram() *Histogram { return &Histogram{} }
 
 // Record counts one time, rounded to the nearest unit. Times below zero count
 // as zero; times above Highest are clamped and counted as such.
@@ -42,25 +45,50 @@ func (h *Histogram) Record(d time.Duration) {
 	h.RecordN(d, 1)
 }
 
-// RecordN counts one time n times, as Record does.
+// RecordN counts one time n times, as Record does, if the sum of all counts has room in 63 bits.
 func (h *Histogram) RecordN(d time.Duration, n int64) {
+	if n <= 0 || n > math.MaxInt64-h.total {
+		return
+	}
 	if d > Highest {
 		d = Highest
 		h.clamped += n
 	}
-	// The value is within bounds, so that recording cannot fail.
-	_ = h.hdr.RecordValues(int64((max(d, 0)+Lowest/2)/Lowest), n)
+	slot := slotFor(int64((max(d, 0) + Lowest/2) / Lowest))
+	if slot >= len(h.counts) {
+		h.grow(slot + 1)
+	}
+	h.counts[slot] += n
+	h.total += n
 }
 
-// Merge adds the counts of o. It fails if a count does not fit, which would
-// mean that the bounds differ; nothing is lost silently.
+// grow makes room for the first slots, at least so many.
+func (h *Histogram) grow(slots int) {
+	slots = min((slots+perDoubling-1)/perDoubling*perDoubling, int(Slots))
+	if slots <= cap(h.counts) {
+		h.counts = h.counts[:slots]
+		return
+	}
+	counts := make([]int64, slots)
+	copy(counts, h.counts)
+	h.counts = counts
+}
+
+// Merge adds the counts of o. It fails if their sum has no room in 63 bits; nothing is added then.
 func (h *Histogram) Merge(o *Histogram) error {
 	if o == nil {
 		return nil
 	}
-	if dropped := h.hdr.Merge(o.hdr); dropped > 0 {
-		return fmt.Errorf("merge histograms: %d values out of bounds", dropped)
+	if o.total > math.MaxInt64-h.total {
+		return fmt.Errorf("merge histograms: %d and %d values are more than can be counted", h.total, o.total)
 	}
+	if len(o.counts) > len(h.counts) {
+		h.grow(len(o.counts))
+	}
+	for slot, n := range o.counts {
+		h.counts[slot] += n
+	}
+	h.total += o.total
 	h.clamped += o.clamped
 	return nil
 }
@@ -75,7 +103,7 @@ func (h *Histogram) without(o *Histogram) (less *Histogram, ok bool) {
 		return nil, false
 	}
 	counts := h.Counts()
-	for slot, n := range o.Counts() {
+	for slot, n := range o.counts {
 		if counts[slot] -= n; counts[slot] < 0 {
 			return nil, false
 		}
@@ -84,28 +112,46 @@ func (h *Histogram) without(o *Histogram) (less *Histogram, ok bool) {
 }
 
 // Count is how many times were recorded.
-func (h *Histogram) Count() int64 { return h.hdr.TotalCount() }
+func (h *Histogram) Count() int64 { return h.total }
 
 // Clamped is how many times were longer than Highest.
 func (h *Histogram) Clamped() int64 { return h.clamped }
 
 // Min is the shortest time, 0 when empty.
-func (h *Histogram) Min() time.Duration { return h.duration(h.hdr.Min()) }
+func (h *Histogram) Min() time.Duration {
+	for slot := range h.Filled() {
+		shortest, _ := slotOf(slot)
+		return duration(shortest)
+	}
+	return 0
+}
 
 // Max is the longest time, 0 when empty.
-func (h *Histogram) Max() time.Duration { return h.duration(h.hdr.Max()) }
+func (h *Histogram) Max() time.Duration {
+	for slot, n := range slices.Backward(h.counts) {
+		if n > 0 {
+			return longestOf(slot)
+		}
+	}
+	return 0
+}
 
 // Mean is the arithmetic mean, 0 when empty.
 func (h *Histogram) Mean() time.Duration {
-	return time.Duration(h.hdr.Mean() * float64(Lowest))
+	mean := 0.0
+	for slot, n := range h.Filled() {
+		shortest, units := slotOf(slot)
+		mean += float64(n) * float64(shortest+units/2) / float64(h.total)
+	}
+	return time.Duration(mean * float64(Lowest))
 }
 
 // LongerThan is how many times were longer than d, and their sum.
 func (h *Histogram) LongerThan(d time.Duration) (n int64, sum time.Duration) {
-	for _, bar := range h.hdr.Distribution() {
-		if t := h.duration(bar.To); t > d {
-			n += bar.Count
-			sum += time.Duration(bar.Count) * t
+	for slot, count := range h.Filled() {
+		if t := longestOf(slot); t > d {
+			n += count
+			sum += time.Duration(count) * t
 		}
 	}
 	return n, sum
@@ -115,13 +161,17 @@ func (h *Histogram) LongerThan(d time.Duration) (n int64, sum time.Duration) {
 // than 1/(1-q) samples are there, since the quantile would then be just the
 // maximum under another name.
 func (h *Histogram) Quantile(q float64) (d time.Duration, ok bool) {
-	n := h.Count()
-	rank, ok := nearestRank(q, n)
+	rank, ok := nearestRank(q, h.total)
 	if !ok {
 		return 0, false
 	}
-	// The library rounds the rank p/100*n to the nearest whole number.
-	return h.duration(h.hdr.ValueAtQuantile(100 * rank / float64(n))), true
+	left := int64(rank)
+	for slot, n := range h.Filled() {
+		if left -= n; left <= 0 {
+			return longestOf(slot), true
+		}
+	}
+	return h.Max(), true // of counts beyond 53 bits, whose rank is rounded
 }
 
 // nearestRank is the rank of the quantile q of n samples, rounded up; ok is false when
@@ -134,34 +184,46 @@ func nearestRank(q float64, n int64) (rank float64, ok bool) {
 	return math.Ceil(q * float64(n) * (1 - 1e-12)), true
 }
 
-// duration cuts at Highest, since the last bucket is wider than that.
-func (h *Histogram) duration(v int64) time.Duration {
-	return min(time.Duration(v)*Lowest, Highest)
-}
-
 // Equal says whether two histograms have the same counts; an empty one equals nil.
 func (h *Histogram) Equal(o *Histogram) bool {
 	if h == nil || o == nil {
 		return (h == nil || h.Count() == 0) && (o == nil || o.Count() == 0)
 	}
-	return h.clamped == o.clamped && h.hdr.Equals(o.hdr)
+	if h.clamped != o.clamped || h.total != o.total {
+		return false
+	}
+	same := min(len(h.counts), len(o.counts))
+	return slices.Equal(h.counts[:same], o.counts[:same]) // the totals are equal: what is beyond is 0
 }
 
-// Reset empties the histogram.
+// Reset empties the histogram, and keeps its memory.
 func (h *Histogram) Reset() {
-	h.hdr.Reset()
-	h.clamped = 0
+	clear(h.counts)
+	h.counts, h.total, h.clamped = h.counts[:0], 0, 0
 }
 
 // Clone is an independent copy.
 func (h *Histogram) Clone() *Histogram {
-	return &Histogram{hdr: h.hdr.Clone(), clamped: h.clamped}
+	c := &Histogram{total: h.total, clamped: h.clamped}
+	c.grow(len(h.counts))
+	copy(c.counts, h.counts)
+	return c
+}
+
+// library is a copy for what the library does: its formats.
+func (h *Histogram) library() *hdrhistogram.Histogram {
+	return hdrhistogram.Import(&hdrhistogram.Snapshot{
+		LowestTrackableValue:  1,
+		HighestTrackableValue: int64(Highest / Lowest),
+		SignificantFigures:    SignificantDigits,
+		Counts:                h.counts,
+	})
 }
 
 // Encode is the histogram as HdrHistogram V2, compressed, in base64. The count
 // of clamped values is not part of that format.
 func (h *Histogram) Encode() (string, error) {
-	b, err := h.hdr.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	b, err := h.library().Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 	if err != nil {
 		return "", fmt.Errorf("encode histogram: %w", err)
 	}
@@ -198,19 +260,38 @@ func DecodeHistogram(s string, clamped int64) (h *Histogram, err error) {
 	if clamped < 0 || clamped > hdr.TotalCount() {
 		return nil, fmt.Errorf("decode histogram: %d of %d values clamped", clamped, hdr.TotalCount())
 	}
-	return &Histogram{hdr: hdr, clamped: clamped}, nil
+	return HistogramOf(hdr.Export().Counts[:Slots], clamped), nil
 }
 
-// Counts are the counts by slot, the shortest times first; a copy.
-func (h *Histogram) Counts() []int64 { return h.hdr.Export().Counts[:Slots] }
+// Counts are the counts of all slots, the shortest times first; a copy.
+func (h *Histogram) Counts() []int64 {
+	counts := make([]int64, Slots)
+	copy(counts, h.counts)
+	return counts
+}
 
-// HistogramOf builds a histogram from counts by slot, which it copies. No count may be
+// Filled are the slots that have a count, the shortest times first, and their counts.
+func (h *Histogram) Filled() iter.Seq2[int, int64] {
+	return func(yield func(int, int64) bool) {
+		for slot, n := range h.counts {
+			if n > 0 && !yield(slot, n) {
+				return
+			}
+		}
+	}
+}
+
+// HistogramOf builds a histogram from the counts of the first slots, which it copies. No count may be
 // negative, and clamped may be at most their sum.
 func HistogramOf(counts []int64, clamped int64) *Histogram {
-	return &Histogram{clamped: clamped, hdr: hdrhistogram.Import(&hdrhistogram.Snapshot{
-		LowestTrackableValue:  1,
-		HighestTrackableValue: int64(Highest / Lowest),
-		SignificantFigures:    SignificantDigits,
-		Counts:                counts,
-	})}
+	h := &Histogram{clamped: clamped}
+	used := 0
+	for slot, n := range counts {
+		if h.total += n; n > 0 {
+			used = slot + 1
+		}
+	}
+	h.grow(used)
+	copy(h.counts, counts[:used])
+	return h
 }

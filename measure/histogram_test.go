@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func histogramOf(times ...time.Duration) *Histogram {
@@ -48,6 +50,118 @@ func TestRecord(t *testing.T) {
 			}
 		})
 	}
+}
+
+// recorded are the same times as the library counts them.
+func recorded(t *testing.T, times []time.Duration) *hdrhistogram.Histogram {
+	t.Helper()
+	hdr := hdrhistogram.New(1, int64(Highest/Lowest), SignificantDigits)
+	for _, d := range times {
+		must.Succeed(t, hdr.RecordValue(int64(d.Round(Lowest)/Lowest)))
+	}
+	return hdr
+}
+
+func TestFiguresAreThoseOfTheLibrary(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	tests := map[string][]time.Duration{
+		"none":         nil,
+		"zero":         {0, 0},
+		"the longest":  {Highest},
+		"response":     samplesOf(r, 5000),
+		"of all sizes": nil,
+	}
+	for range 5000 {
+		tests["of all sizes"] = append(tests["of all sizes"], min(Highest, time.Duration(math.Exp(r.Float64()*math.Log(float64(Highest))))))
+	}
+	for name, times := range tests {
+		t.Run(name, func(t *testing.T) {
+			h, hdr := histogramOf(times...), recorded(t, times)
+			us := func(v int64) time.Duration { return min(time.Duration(v)*Lowest, Highest) }
+			same.As(t, "count, shortest and longest", []time.Duration{time.Duration(hdr.TotalCount()), us(hdr.Min()), us(hdr.Max())}, []time.Duration{time.Duration(h.Count()), h.Min(), h.Max()})
+			same.As(t, "mean", time.Duration(hdr.Mean()*float64(Lowest)), h.Mean())
+			for q := 0.01; q < 1; q += 0.01 {
+				if got, ok := h.Quantile(q); ok {
+					want := hdr.ValueAtQuantile(100 * math.Ceil(q*float64(len(times))*(1-1e-12)) / float64(len(times)))
+					same.As(t, fmt.Sprint("quantile ", q), us(want), got)
+				}
+			}
+			limit, n, sum := time.Second, int64(0), time.Duration(0)
+			for _, bar := range hdr.Distribution() {
+				if us(bar.To) > limit {
+					n, sum = n+bar.Count, sum+time.Duration(bar.Count)*us(bar.To)
+				}
+			}
+			gotN, gotSum := h.LongerThan(limit)
+			same.As(t, "longer than a second", []int64{n, int64(sum)}, []int64{gotN, int64(gotSum)})
+			text, err := hdr.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+			must.Succeed(t, err)
+			same.As(t, "encoding", string(text), encoded(t, h))
+		})
+	}
+}
+
+func TestCountsWithoutRoomAreNotRecorded(t *testing.T) {
+	h := histogramOf(time.Second)
+	h.RecordN(2*Highest, math.MaxInt64)
+	h.RecordN(2*Highest, -1)
+	h.RecordN(2*Highest, 0)
+	same.As(t, "count and clamped", []int64{1, 0}, []int64{h.Count(), h.Clamped()})
+	h.RecordN(time.Second, math.MaxInt64-1)
+	same.As(t, "count", int64(math.MaxInt64), h.Count())
+	before := h.Clone()
+	if err := h.Merge(histogramOf(time.Minute, 2*Highest)); err == nil || !h.Equal(before) {
+		t.Errorf("Merge = %v; want an error, and nothing added", err)
+	}
+}
+
+func TestHistogramsOfDifferentLengthsAreEqual(t *testing.T) {
+	short, long := histogramOf(time.Microsecond), HistogramOf(make([]int64, Slots), 0)
+	long.Record(Highest)
+	long.Reset()
+	long.Record(time.Microsecond)
+	grown := HistogramOf(histogramOf(time.Microsecond).Counts(), 0)
+	grown.grow(int(Slots))
+	for name, other := range map[string]*Histogram{"emptied": long, "grown": grown} {
+		if !short.Equal(other) || !other.Equal(short) {
+			t.Errorf("%s: they differ", name)
+		}
+	}
+	for name, other := range map[string]*Histogram{
+		"another time": histogramOf(2 * time.Microsecond), "more": histogramOf(time.Microsecond, time.Microsecond),
+		"a longer one": histogramOf(time.Second), "clamped": HistogramOf(short.Counts(), 1), "nothing": NewHistogram(), "nil": nil,
+	} {
+		if short.Equal(other) || other.Equal(short) {
+			t.Errorf("%s: they are equal", name)
+		}
+	}
+}
+
+// What was counted before must not come back as the histogram grows again.
+func TestAnEmptiedHistogramCountsFromZero(t *testing.T) {
+	h := histogramOf(time.Microsecond, time.Second, Highest)
+	h.Reset()
+	h.Record(Highest)
+	if !h.Equal(histogramOf(Highest)) {
+		t.Errorf("it counts %d, from %v", h.Count(), h.Min())
+	}
+	if n := testing.AllocsPerRun(10, func() { h.Reset(); h.Record(Highest) }); n != 0 {
+		t.Errorf("it allocates %v times", n)
+	}
+}
+
+// The memory of most times is a small part of that for an hour.
+func TestAHistogramKeepsTheCountsUpToTheLongestTime(t *testing.T) {
+	for longest, want := range map[time.Duration]int{
+		0: 1024, 1023 * time.Microsecond: 1024, 1024 * time.Microsecond: 2048, 2047 * time.Microsecond: 2048,
+		2048 * time.Microsecond: 3072, time.Second: 11264, Highest: int(Slots),
+	} {
+		h := histogramOf(longest)
+		merged := NewHistogram()
+		must.Succeed(t, merged.Merge(h))
+		same.As(t, fmt.Sprint("slots up to ", longest), []int{want, want, want, want}, []int{len(h.counts), len(merged.counts), len(HistogramOf(h.Counts(), 0).counts), len(h.Clone().counts)})
+	}
+	same.As(t, "slots of none", []int{0, 0}, []int{len(NewHistogram().counts), len(HistogramOf(make([]int64, Slots), 0).counts)})
 }
 
 func TestMeanIsThatOfTheSamples(t *testing.T) {
@@ -175,7 +289,7 @@ func TestMergeIsAssociativeAndCommutative(t *testing.T) {
 		a, b, c := of(x), of(y), of(z)
 		want := sum(a, b, c)
 		for _, got := range []*Histogram{sum(sum(a, b), c), sum(a, sum(b, c)), sum(c, b, a), of(slices.Concat(x, y, z))} {
-			if got.Count() != want.Count() || got.Clamped() != want.Clamped() || !got.hdr.Equals(want.hdr) {
+			if got.Count() != want.Count() || got.Clamped() != want.Clamped() || !got.Equal(want) {
 				return false
 			}
 		}
@@ -215,7 +329,7 @@ func TestMergeRefusesWhatDoesNotFit(t *testing.T) {
 		"handshakes":                func(m *Measurement) **Histogram { return &m.Handshakes },
 	} {
 		huge, second := NewHistogram(), histogramOf(time.Second)
-		must.Succeed(t, huge.hdr.RecordValues(5, math.MaxInt64))
+		huge.RecordN(5*time.Microsecond, math.MaxInt64)
 		one, other := measured(), measured()
 		*part(one), *part(other) = huge, second
 		if err := one.Merge(other); err == nil {
@@ -224,7 +338,7 @@ func TestMergeRefusesWhatDoesNotFit(t *testing.T) {
 	}
 	m := measured()
 	m.Requests[0].Response = histogramOf(time.Second)
-	must.Succeed(t, m.Requests[1].Response.hdr.RecordValues(5, math.MaxInt64))
+	m.Requests[1].Response.RecordN(5*time.Microsecond, math.MaxInt64)
 	_, total := m.Total()
 	_, grouped := m.Group([]int32{0, 0})
 	m.Requests[1].Response, m.Grouped[0].Response = NewHistogram(), m.Requests[1].Response
@@ -258,7 +372,7 @@ func TestEncodeAndDecode(t *testing.T) {
 			text := encoded(t, h)
 			got, err := DecodeHistogram(text, h.Clamped())
 			must.Succeed(t, err)
-			if got.Count() != h.Count() || got.Clamped() != h.Clamped() || !got.hdr.Equals(h.hdr) {
+			if got.Count() != h.Count() || got.Clamped() != h.Clamped() || !got.Equal(h) {
 				t.Errorf("decoded %d times, %d clamped; want %d and %d", got.Count(), got.Clamped(), h.Count(), h.Clamped())
 			}
 			if again := encoded(t, got); again != text {
@@ -333,7 +447,7 @@ func TestTheLargestEncodingIsAccepted(t *testing.T) {
 	h := NewHistogram()
 	r := rand.New(rand.NewPCG(5, 6))
 	for v := int64(0); v <= int64(Highest/Lowest); v += max(1, v/2048) {
-		must.Succeed(t, h.hdr.RecordValues(v, r.Int64N(1<<40)))
+		h.RecordN(time.Duration(v)*Lowest, r.Int64N(1<<40))
 	}
 	text := encoded(t, h)
 	if _, err := DecodeHistogram(text, 0); err != nil {

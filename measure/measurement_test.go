@@ -21,7 +21,7 @@ var byContent = cmp.Comparer(func(a, b *Histogram) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.clamped == b.clamped && a.hdr.Equals(b.hdr)
+	return a.Equal(b)
 })
 
 // randomMeasurement is one of two requests that holds together, but for the times.

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"iter"
+	"math/bits"
 	"time"
 )
 
@@ -21,15 +22,33 @@ func slotOf(slot int) (shortest, units int64) {
 	return int64(perDoubling+slot%perDoubling) << doubling, 1 << doubling
 }
 
+// slotFor is the slot in which a number of units counts, which is at most Highest/Lowest.
+func slotFor(units int64) int {
+	if units < linearSlots {
+		return int(units)
+	}
+	doubling := bits.Len64(uint64(units)) - bits.Len64(linearSlots-1)
+	return doubling*perDoubling + int(units>>doubling)
+}
+
+// longestOf is the longest time that counts in a slot.
+func longestOf(slot int) time.Duration {
+	shortest, units := slotOf(slot)
+	return duration(shortest + units - 1)
+}
+
+// duration cuts at Highest, since the last slot is wider than that.
+func duration(units int64) time.Duration { return min(time.Duration(units)*Lowest, Highest) }
+
 // Slots are the shortest time and the mean time of each slot that has a count, the
 // shortest first, and its count. Times of one slot differ by 0.1 % at most.
 func (h *Histogram) Slots() iter.Seq2[Slot, int64] {
 	return func(yield func(Slot, int64) bool) {
-		for i, n := range h.Counts() {
-			shortest, units := slotOf(i)
-			s := Slot{Shortest: min(time.Duration(shortest)*Lowest, Highest)}
+		for slot, n := range h.Filled() {
+			shortest, units := slotOf(slot)
+			s := Slot{Shortest: duration(shortest)}
 			s.Mean = min(s.Shortest+time.Duration(units-1)*Lowest/2, Highest)
-			if n > 0 && !yield(s, n) {
+			if !yield(s, n) {
 				return
 			}
 		}

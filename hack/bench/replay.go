@@ -28,6 +28,9 @@ const (
 	replayLog     = "access.log"
 	bareTimes     = "times"
 	replaySeed    = 59
+	// replayedOnce is from when on a replay is measured once, since the moments in which the machine stands still are
+	// a small part of it. Of shorter ones, the median counts.
+	replayedOnce = 5 * time.Minute
 )
 
 // replaySpeeds are those at which it is replayed, unless one is asked for, of at most maxSpeed.
@@ -50,9 +53,10 @@ func benchReplay(_ context.Context, b *bench) (string, error) {
 	}
 	fmt.Fprintf(b.out, "One core for the generator, one for the server, and %d connections between them; a log of %d requests in %v, at instants that are drawn.\n"+
 		"The times are those at which the server's kernel had received one request of %d; read is by when the server had read it.\n"+
-		"The bare sender sends the same requests at the same instants, and measures nothing: the least that this machine permits.\n\n", replayConnections, len(times), d, comparedOf(len(times)))
-	t := newTable("speed", "generator", "due", "sent", "p50 late", "p99 late", "p99.9 late", "longest", "p99 read", "memory", "CPU a request")
-	rates := newTable("speed", "sent with the log", "sent without a log", "CPU a request", "sent of those")
+		"The bare sender sends the same requests at the same instants, and measures nothing: the least that this machine permits.\n"+
+		"Figures of the last line are medians of the rounds.\n\n", replayConnections, len(times), d, comparedOf(len(times)))
+	t := newTable("speed", "round", "generator", "due", "sent", "p50 late", "p99 late", "p99.9 late", "longest", "p99 read", "memory", "CPU a request")
+	rates := newTable("speed", "round", "sent with the log", "sent without a log", "CPU a request", "sent of those")
 	last := "bench-replay:"
 	speeds := replaySpeeds
 	if b.speed > 0 {
@@ -80,32 +84,61 @@ func benchReplay(_ context.Context, b *bench) (string, error) {
 	return last + fmt.Sprintf(" tenth-mb=%.0f", float64(seen.usage.PeakRSS)/1e6), nil
 }
 
-// replayAt replays the log at a speed, sends the same by the bare sender and the same rate without a log, and adds
-// rows of them. It returns a part of the last line.
+// replayAt replays the log at a speed in so many rounds, and adds rows of them. It returns a part of the last line, of
+// which each figure is the median.
 func (b *bench) replayAt(times []int64, speed int, length time.Duration, t, rates *table) (string, error) {
-	seen, err := b.replayOnce(times, speed, length)
-	if err != nil {
-		return "", err
+	rounds := b.rounds
+	if length >= replayedOnce {
+		rounds = 1
 	}
-	bare, err := b.sendBare(times, speed)
-	if err != nil {
-		return "", err
+	var late, bareLate, ratios, memory []float64
+	for round := range rounds {
+		r, err := b.replayRound(times, speed, length)
+		if err != nil {
+			return "", err
+		}
+		r.addTo(t, rates, speed, round+1)
+		late = append(late, float64(nearestRank(r.seen.late, 0.99))/1e3)
+		bareLate = append(bareLate, float64(nearestRank(r.bare.late, 0.99))/1e3)
+		ratios = append(ratios, r.ofThoseWithout())
+		memory = append(memory, float64(r.seen.usage.PeakRSS)/1e6)
 	}
-	rate, err := b.withoutLog(int64(len(times))*int64(time.Second)/int64(length), length)
-	if err != nil {
-		return "", err
+	return fmt.Sprintf(" speed-%[1]d-p99-late-us=%.0[2]f speed-%[1]d-bare-p99-late-us=%.0[3]f speed-%[1]d-ratio=%.3[4]f speed-%[1]d-mb=%.0[5]f", speed,
+		median(late), median(bareLate), median(ratios), median(memory)), nil
+}
+
+// replayRound is a replay, the same requests by the bare sender, and the same rate without a log.
+type replayRound struct {
+	seen, bare replayed
+	rate       observed
+}
+
+func (b *bench) replayRound(times []int64, speed int, length time.Duration) (r replayRound, err error) {
+	if r.seen, err = b.replayOnce(times, speed, length); err != nil {
+		return r, err
 	}
+	if r.bare, err = b.sendBare(times, speed); err != nil {
+		return r, err
+	}
+	r.rate, err = b.withoutLog(int64(len(times))*int64(time.Second)/int64(length), length)
+	return r, err
+}
+
+// ofThoseWithout is how many were sent with the log, of those without.
+func (r *replayRound) ofThoseWithout() float64 {
+	return float64(r.seen.sent) / float64(r.rate.total.Sent)
+}
+
+// addTo adds rows of a round.
+func (r *replayRound) addTo(t, rates *table, speed, round int) {
 	for _, of := range []struct {
 		name string
 		replayed
-	}{{"loadworker", seen}, {"bare sender", bare}} {
-		t.row(fmt.Sprint(speed), of.name, fmt.Sprint(of.due), fmt.Sprint(of.sent), lateBy(of.late, 0.5), lateBy(of.late, 0.99), lateBy(of.late, 0.999), lateBy(of.late, 1),
+	}{{"loadworker", r.seen}, {"bare sender", r.bare}} {
+		t.row(speed, round, of.name, of.due, of.sent, lateBy(of.late, 0.5), lateBy(of.late, 0.99), lateBy(of.late, 0.999), lateBy(of.late, 1),
 			lateBy(of.read, 0.99), fmt.Sprintf("%d MB", of.usage.PeakRSS/1e6), each(of.usage, of.sent))
 	}
-	ratio := float64(seen.sent) / float64(rate.total.Sent)
-	rates.row(fmt.Sprint(speed), fmt.Sprint(seen.sent), fmt.Sprint(rate.total.Sent), each(rate.usage, rate.total.Sent), fmt.Sprintf("%.3f", ratio))
-	return fmt.Sprintf(" speed-%[1]d-p99-late-us=%.0[2]f speed-%[1]d-bare-p99-late-us=%.0[3]f speed-%[1]d-ratio=%.3[4]f speed-%[1]d-mb=%.0[5]f", speed,
-		float64(nearestRank(seen.late, 0.99))/1e3, float64(nearestRank(bare.late, 0.99))/1e3, ratio, float64(seen.usage.PeakRSS)/1e6), nil
+	rates.row(speed, round, r.seen.sent, r.rate.total.Sent, each(r.rate.usage, r.rate.total.Sent), fmt.Sprintf("%.3f", r.ofThoseWithout()))
 }
 
 func lateBy(late []time.Duration, quantile float64) string {

@@ -1,11 +1,16 @@
 package attack
 
 import (
+	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
@@ -35,3 +40,32 @@ func BenchmarkAccounting(b *testing.B) {
 type idleClient struct{ transport.Client }
 
 func (idleClient) NewConn() transport.Conn { return idleConn{} }
+
+// BenchmarkSnapshot is what a worker does each second to say what it has measured: 80,000 requests more.
+func BenchmarkSnapshot(b *testing.B) {
+	src, err := source.New(source.Config{Requests: []source.Request{get("/")}})
+	must.Succeed(b, err)
+	r, err := NewRunner(Config{Source: src, Client: idleClient{}, Timeout: time.Second, MaxConnections: 64})
+	must.Succeed(b, err)
+	x := r.newExecution(StepShare{Load: ClosedUsers{Duration: time.Hour}, Share: all(64), Total: 64}, time.Now())
+	random := rand.New(rand.NewPCG(1, 2))
+	for b.Loop() {
+		b.StopTimer()
+		counters := x.rec.shards[0][0].counters
+		for range 80_000 {
+			d := time.Duration(50e3 * math.Exp(random.NormFloat64()))
+			counters.request.Response.Record(d)
+			counters.request.Service.Record(d / 2)
+			counters.request.Ideal.Record(d / 2)
+			counters.lateness.Record(d / 4)
+		}
+		b.StartTimer()
+		s, err := x.rec.collect()
+		must.Succeed(b, err)
+		m, err := wire.EncodeGroups(s, nil)
+		must.Succeed(b, err)
+		wire.Pack(m)
+		_, err = proto.Marshal(m)
+		must.Succeed(b, err)
+	}
+}

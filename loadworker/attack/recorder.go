@@ -13,7 +13,7 @@ const (
 	// maxCells bounds the memory of a recorder: a cell has two times four
 	// histograms.
 	maxCells = 64
-	// histogramMemory is the memory of a histogram that was emptied.
+	// histogramMemory is the most that a histogram takes.
 	histogramMemory = 188 << 10
 )
 

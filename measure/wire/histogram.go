@@ -38,7 +38,13 @@ func fromHistogram(h *measure.Histogram) *workerv1.Histogram {
 	if h == nil || h.Count() == 0 {
 		return nil
 	}
-	return &workerv1.Histogram{Counts: encodeCounts(h.Counts()), Clamped: h.Clamped()}
+	var counts []byte
+	next := 0
+	for slot, n := range h.Filled() {
+		counts = appendCount(counts, slot-next, uint64(n))
+		next = slot + 1
+	}
+	return &workerv1.Histogram{Counts: counts, Clamped: h.Clamped()}
 }
 
 func encodeCounts(counts []int64) []byte { return appendCounts(nil, counts) }

@@ -85,17 +85,20 @@ func Start(c Command) (*Process, error) {
 	return p, nil
 }
 
-// watchEvery is how often the memory is looked at: the kernel forgets the peak
-// with the process.
-const watchEvery = 20 * time.Millisecond
+// The kernel forgets the peak of the memory with the process: it is looked at when the process is asked to end, and
+// before that in twentieths of the time since it began, within these bounds. A look takes the processor from the
+// generator or the server, which is why there are no more.
+const (
+	seldom = time.Second
+	often  = 20 * time.Millisecond
+)
 
 func (p *Process) watch() {
-	ticker := time.NewTicker(watchEvery)
-	defer ticker.Stop()
+	began := time.Now()
 	for {
 		p.look()
 		select {
-		case <-ticker.C:
+		case <-time.After(min(seldom, max(often, time.Since(began)/20))):
 		case <-p.done:
 			return
 		}
@@ -143,6 +146,7 @@ func (p *Process) Wait() (Usage, error) {
 
 // Stop ends a process that ends when its standard input does.
 func (p *Process) Stop() (Usage, error) {
+	p.look()
 	_ = p.Stdin.Close() // closed already, if it has ended
 	if p.Stdout != nil {
 		_, _ = io.Copy(io.Discard, p.Stdout)
@@ -152,6 +156,7 @@ func (p *Process) Stop() (Usage, error) {
 
 // Terminate asks a process to end that does so when it is asked, and waits.
 func (p *Process) Terminate(ask os.Signal) (Usage, error) {
+	p.look()
 	_ = p.cmd.Process.Signal(ask) // it has ended already, which Wait tells
 	return p.Wait()
 }
