@@ -158,3 +158,40 @@ func TestEndedSince(t *testing.T) {
 		t.Errorf("on time since none were: %v, %v", since, err)
 	}
 }
+
+// streamed are so many streams, with an event each.
+func streamed(n int64) *Measurement {
+	m := NewMeasurement(1)
+	s := NewStreams()
+	for range n {
+		s.Record(FirstEvent, time.Second, time.Millisecond)
+		s.Record(BetweenEvents, time.Minute, time.Second)
+	}
+	s.Events, s.InWindow, s.Tokened, s.InputTokens, s.OutputTokens = 2*n, n, n, 3*n, 4*n
+	s.OnTime, s.IdealOnTime = []int64{n}, []int64{n + 1}
+	m.Requests[0].Streams = s
+	return m
+}
+
+func TestEventsSince(t *testing.T) {
+	before, now := streamed(3), streamed(10)
+	since, err := now.EndedSince(before)
+	must.Succeed(t, err)
+	want := streamed(7).Requests[0].Streams
+	want.IdealOnTime[0]--
+	want.Ideal[LongestGap], want.Ideal[MeanGap] = NewHistogram(), NewHistogram()
+	same.As(t, "since", want, since.Requests[0].Streams, byContent)
+	since, err = now.EndedSince(NewMeasurement(1))
+	must.Succeed(t, err)
+	same.As(t, "since none had come", now.Requests[0].Streams, since.Requests[0].Streams, byContent)
+	measured, ideal := streamed(11), streamed(11)
+	measured.Requests[0].Streams.Times[BetweenEvents] = NewHistogram()
+	ideal.Requests[0].Streams.Ideal[FirstEvent] = NewHistogram()
+	events := streamed(11)
+	events.Requests[0].Streams.Events = 1
+	for name, m := range map[string]*Measurement{"times that fall": measured, "ideal times that fall": ideal, "events that fall": events, "no streams any more": NewMeasurement(1)} {
+		if since, err := m.EndedSince(now); err == nil {
+			t.Errorf("%s are taken: %+v", name, since.Requests[0].Streams)
+		}
+	}
+}

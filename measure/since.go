@@ -34,13 +34,14 @@ func (s *Measurement) EndedSince(before *Measurement) (*Measurement, error) {
 }
 
 func (r *Request) endedSince(before *Request) (since Request, ok bool) {
-	var ended [6]bool
+	var ended [7]bool
 	since.Response, ended[0] = r.Response.without(before.Response)
 	since.Service, ended[1] = r.Service.without(before.Service)
 	since.Failed.Response, ended[2] = r.Failed.Response.without(before.Failed.Response)
 	since.Failed.Service, ended[3] = r.Failed.Service.without(before.Failed.Service)
 	since.Ideal, ended[4] = r.Ideally().without(before.Ideally())
 	since.Failed.Ideal, ended[5] = r.Failed.Ideally().without(before.Failed.Ideally())
+	since.Streams, ended[6] = r.Streams.since(before.Streams)
 	since.Excused = r.Excused - before.Excused
 	since.Expected = r.Expected - before.Expected
 	since.CompletedInWindow = r.CompletedInWindow - before.CompletedInWindow
@@ -55,7 +56,28 @@ func (r *Request) endedSince(before *Request) (since Request, ok bool) {
 	since.OnTime = less(r.OnTime, before.OnTime)
 	since.IdealOnTime = less(r.OnTimeIdeally(), before.OnTimeIdeally())
 	since.Overdue = make([]int64, len(since.OnTime))
-	return since, ended == [6]bool{true, true, true, true, true, true} && since.Sent >= 0
+	return since, ended == [7]bool{true, true, true, true, true, true, true} && since.Sent >= 0
+}
+
+// since are the events that came after those of before; ok is false if there are fewer.
+func (s *Streams) since(before *Streams) (since *Streams, ok bool) {
+	if s == nil || before == nil {
+		return s, before == nil
+	}
+	since = &Streams{
+		Events: s.Events - before.Events, InWindow: s.InWindow - before.InWindow,
+		Tokened: s.Tokened - before.Tokened, InputTokens: s.InputTokens - before.InputTokens, OutputTokens: s.OutputTokens - before.OutputTokens,
+		OnTime: less(s.OnTime, before.OnTime), IdealOnTime: less(s.IdealOnTime, before.IdealOnTime),
+	}
+	ok = since.Events >= 0
+	for i := range since.Times {
+		var measured, ideally bool
+		t := StreamTime(i)
+		since.Times[t], measured = s.Times[t].without(before.Times[t])
+		since.Ideal[t], ideally = s.Ideally(t).without(before.Ideally(t))
+		ok = ok && measured && ideally
+	}
+	return since, ok
 }
 
 // less are the counts a less those of b, which may be fewer.

@@ -25,7 +25,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="has(self.query) == (self.metric == 'Query')",message="query must be set with Query, and only with it"
 // +kubebuilder:validation:XValidation:rule="!has(self.of) || self.metric.matches('^(p[0-9.]+|longest|mean)$')",fieldPath=".of",reason="FieldValueForbidden",message="of must not be set with a metric that is not a latency"
 // +kubebuilder:validation:XValidation:rule="!has(self.time) || self.metric.matches('^(p[0-9.]+|longest|mean)$')",fieldPath=".time",reason="FieldValueForbidden",message="time must not be set with a metric that is not a latency"
-// +kubebuilder:validation:XValidation:rule="!has(self.time) || self.time in ['ResponseTime', 'ServiceTime'] || !has(self.of) && (!has(self.onBreach) || self.onBreach != 'Abort')",fieldPath=".time",reason="FieldValueForbidden",message="time FirstEvent, BetweenEvents, LongestGap or MeanGap must not be set with of or onBreach Abort: it is of all streams, and judged when a step has ended"
+// +kubebuilder:validation:XValidation:rule="!has(self.time) || self.time in ['ResponseTime', 'ServiceTime'] || !has(self.of)",fieldPath=".of",reason="FieldValueForbidden",message="of must not be set with time FirstEvent, BetweenEvents, LongestGap or MeanGap, which is of all streams"
 // +kubebuilder:validation:XValidation:rule="!has(self.onBreach) || self.onBreach != 'Abort' || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate', 'downtime', 'drift', 'eventsPerSecond', 'outputTokensPerSecond', 'Query'])",fieldPath=".onBreach",reason="FieldValueForbidden",message="onBreach must not be Abort with overLimitGrants, falseDenials, unsentRate, downtime, drift, eventsPerSecond, outputTokensPerSecond or Query, which are not known before the end of a step"
 // +kubebuilder:validation:XValidation:rule="!has(self.grace) || has(self.onBreach) && self.onBreach == 'Abort'",fieldPath=".grace",reason="FieldValueForbidden",message="grace must not be set without onBreach Abort"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxIncrease) && !has(self.maxDecrease) || !(self.metric in ['onTimeRate', 'drift', 'Query']) && !has(self.of) && !has(self.time) && (!has(self.onBreach) || self.onBreach != 'Abort')",message="maxIncrease and maxDecrease must not be set with onTimeRate, drift, Query, of, time or onBreach Abort"
@@ -318,9 +318,10 @@ const (
 	// BreachAbort does so, too, and judges the threshold once a second while a step
 	// runs. Where the number of requests is planned, it ends the step once that would
 	// breach the threshold even if all that is left of it did well. Where it is not
-	// (users without a rate), the result so far must be a breach, and so must each of the
-	// last 10 seconds by itself. Nothing is aborted before 20 requests have ended, for
-	// what the generator caused, or for what a silent worker may hold.
+	// (users without a rate; the times between events of streams), the result so far must
+	// be a breach, and so must each of the last 10 seconds by itself. Nothing is aborted
+	// before 20 requests have ended (or events of streams have come), for what the
+	// generator caused, or for what a silent worker may hold.
 	BreachAbort BreachAction = "Abort"
 )
 

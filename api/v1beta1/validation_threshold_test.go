@@ -3,9 +3,6 @@ package v1beta1_test
 // unknownMetric is what is said of a metric that there is not.
 const unknownMetric = "spec.thresholds[0].metric: Invalid value: metric must be a percentile such as p95 or p99.9, or longest, mean, onTimeRate, failureRate, rateLimitedRate, unsentRate, downtime, drift, goodput, throughput, itemsPerSecond, eventsPerSecond, outputTokensPerSecond, overLimitGrants, falseDenials or Query"
 
-// ofStreams is what is said of a time of streams that some streams are to be left out of, or that is to end a step.
-const ofStreams = "spec.thresholds[0].time: Forbidden: time FirstEvent, BetweenEvents, LongestGap or MeanGap must not be set with of or onBreach Abort: it is of all streams, and judged when a step has ended"
-
 // thresholdValidations are about what the target must keep.
 var thresholdValidations = []validation{
 	{name: "metric errorRate", valid: "{thresholds: [{metric: p99.9, max: 1s}]}",
@@ -74,12 +71,9 @@ var thresholdValidations = []validation{
 	{name: "bound of outputTokensPerSecond", valid: "{requests: [{name: chat, http: {stream: {events: SSE, tokens: {output: .usage.completion_tokens}}}}], thresholds: [{metric: outputTokensPerSecond, min: 1000}]}",
 		invalid: "{thresholds: [{metric: outputTokensPerSecond, min: 1%}]}",
 		want:    []string{"spec.thresholds[0]: Invalid value: max or min of goodput, throughput, itemsPerSecond, eventsPerSecond, outputTokensPerSecond, drift or Query must be a number such as 1000, or in quotes such as \"0.5\""}},
-	{name: "first events of some requests", valid: "{requests: [{name: chat, http: {stream: {events: SSE}}}], thresholds: [{metric: p95, time: FirstEvent, max: 500ms, requests: [chat]}, {metric: p99, time: ServiceTime, of: Expected, max: 1s}]}",
+	{name: "first events of some requests", valid: "{requests: [{name: chat, http: {stream: {events: SSE}}}], thresholds: [{metric: p95, time: FirstEvent, max: 500ms, requests: [chat], onBreach: Abort}, {metric: p99, time: ServiceTime, of: Expected, max: 1s}]}",
 		invalid: "{thresholds: [{metric: p95, time: FirstEvent, of: Expected, max: 500ms}]}",
-		want:    []string{ofStreams}},
-	{name: "abort by a time of streams", valid: "{thresholds: [{metric: longest, time: LongestGap, max: 2s, onBreach: StopLadder}, {metric: p95, time: ResponseTime, max: 1s, onBreach: Abort}]}",
-		invalid: "{thresholds: [{metric: p95, time: MeanGap, max: 50ms, onBreach: Abort}]}",
-		want:    []string{ofStreams}},
+		want:    []string{"spec.thresholds[0].of: Forbidden: of must not be set with time FirstEvent, BetweenEvents, LongestGap or MeanGap, which is of all streams"}},
 	{name: "first events against a baseline", valid: "{thresholds: [{metric: mean, time: BetweenEvents, max: 50ms}]}",
 		invalid: "{baseline: {name: before}, thresholds: [{metric: p95, time: FirstEvent, maxIncrease: 10%}]}",
 		want:    []string{"spec.thresholds[0]: Invalid value: maxIncrease and maxDecrease must not be set with onTimeRate, drift, Query, of, time or onBreach Abort"}},

@@ -88,24 +88,12 @@ func (r *Reading) readCounted(m *workerv1.StepMeasurement, groups []int32) error
 		}
 		return nil
 	}
-	if _, err := checkCountsOf(m.GetCounts(), perCounted*len(groups), maxCounted); err != nil {
-		return err
-	}
 	r.counted = counted{groups: groups, counts: histogram{counts: m.GetCounts()}}
-	sums := make([]numbers, len(r.rest.Requests))
-	err := r.counted.counts.eachRow(len(groups), func(i int, own *numbers, codes int64) error {
-		if err := own.check(codes); err != nil {
-			return fmt.Errorf("counts: requests[%d].%w", i, err)
-		}
-		sum := &sums[groups[i]]
-		for n := range own {
-			sum[n] += own[n]
-		}
-		return nil
-	})
-	if err != nil {
+	rows := rows{groups: groups, sums: make([]numbers, len(r.rest.Requests))}
+	if err := rows.read(m.GetCounts()); err != nil {
 		return err
 	}
+	sums := rows.sums
 	for g := range sums {
 		if sums[g] != numbersOf(&r.rest.Requests[g]) {
 			return fmt.Errorf("counts: those of the requests of group %d do not add up to its own", g)
@@ -134,40 +122,73 @@ func (n *numbers) check(codes int64) error {
 	return checkParts(&r)
 }
 
-// eachRow calls f with the numbers of each request, and how many status codes it has, in
-// order; the counts are valid.
-func (h histogram) eachRow(requests int, f func(request int, own *numbers, codes int64) error) error {
-	slot, b := 0, h.counts
-	var count uint64
-	next := func() bool {
-		if len(b) == 0 {
-			return false
-		}
-		zeros, n, size := shortCount(b[0])
+// rows are the counts of each request, while they are read. They are read and validated at once, since there are
+// thousands of rows a second.
+type rows struct {
+	groups []int32
+	// sums are those of each group.
+	sums []numbers
+	// at is the request that is read, of which own are the numbers, and codes how many have a status code.
+	at    int
+	own   numbers
+	codes int64
+}
+
+// read validates counts as checkCounts does, and each row.
+func (r *rows) read(b []byte) error {
+	slot, slots, total := uint64(0), uint64(perCounted*len(r.groups)), uint64(0)
+	const row = uint64(perCounted)
+	begins := uint64(0) // of the request that is read
+	for i := 0; i < len(b); {
+		zeros, n, size := shortCount(b[i])
 		if size == 0 {
-			zeros, n, size = longCount(b)
+			zeros, n, size = longCount(b[i:])
 		}
-		slot, count, b = slot+int(zeros), n, b[size:]
-		return true
-	}
-	more := next()
-	for i := range requests {
-		var own numbers
-		codes := int64(0)
-		for ; more && slot < perCounted*(i+1); more = next() {
-			if at := slot - perCounted*i; at < len(own) {
-				own[at] = int64(count)
-			} else if code := at - len(own); !measure.IsStatus(code) {
-				return fmt.Errorf("counts: requests[%d].status_codes: %d is not a status code", i, code)
-			} else {
-				codes += int64(count)
+		if size <= 0 || zeros >= slots-slot || n == 0 || n > maxCounted-total {
+			return badCount(zeros, n, size, slots-slot, maxCounted)
+		}
+		for slot += zeros; slot >= begins+row; begins += row {
+			if err := r.end(); err != nil {
+				return err
 			}
-			slot++
 		}
-		if err := f(i, &own, codes); err != nil {
+		if err := r.set(int(slot-begins), int64(n)); err != nil {
+			return err
+		}
+		slot, total, i = slot+1, total+n, i+size
+	}
+	for r.at < len(r.groups) {
+		if err := r.end(); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// set sets a number of the request.
+func (r *rows) set(number int, n int64) error {
+	if number < len(r.own) {
+		r.own[number] = n
+		return nil
+	}
+	code := number - len(r.own)
+	if !measure.IsStatus(code) {
+		return fmt.Errorf("counts: requests[%d].status_codes: %d is not a status code", r.at, code)
+	}
+	r.codes += n
+	return nil
+}
+
+// end checks a request whose numbers are complete, and adds it to its group.
+func (r *rows) end() error {
+	if err := r.own.check(r.codes); err != nil {
+		return fmt.Errorf("counts: requests[%d].%w", r.at, err)
+	}
+	sum := &r.sums[r.groups[r.at]]
+	for n := range r.own {
+		sum[n] += r.own[n]
+	}
+	r.at, r.own, r.codes = r.at+1, numbers{}, 0
 	return nil
 }
 

@@ -113,23 +113,29 @@ func checkCountsOf(b []byte, most int, sent uint64) (total uint64, err error) {
 		if size == 0 {
 			zeros, n, size = longCount(b[i:])
 		}
-		switch {
-		case size < 0:
-			return 0, errOverlong
-		case size == 0:
-			return 0, errTruncated
-		case zeros >= slots-slot:
-			return 0, fmt.Errorf("counts: a time is longer than %v", measure.Highest)
-		case n == 0:
-			return 0, errors.New("counts: a slot is empty that should be left out")
-		case n > sent-total:
-			return 0, fmt.Errorf("count: more than sent, %d", sent)
+		if size <= 0 || zeros >= slots-slot || n == 0 || n > sent-total {
+			return 0, badCount(zeros, n, size, slots-slot, sent)
 		}
 		slot += zeros + 1
 		total += n
 		i += size
 	}
 	return total, nil
+}
+
+// badCount says what is wrong with a count where there are so many slots more; sent is the most of all counts.
+func badCount(zeros, n uint64, size int, slots, sent uint64) error {
+	switch {
+	case size < 0:
+		return errOverlong
+	case size == 0:
+		return errTruncated
+	case zeros >= slots:
+		return fmt.Errorf("counts: a time is longer than %v", measure.Highest)
+	case n == 0:
+		return errors.New("counts: a slot is empty that should be left out")
+	}
+	return fmt.Errorf("count: more than sent, %d", sent)
 }
 
 // isEmpty says whether it counts nothing.
@@ -219,6 +225,14 @@ func (s shorts) sums() (zeros, n uint64) {
 // The size is 0 if b ends before they do, and negative if an integer is longer
 // than it need be.
 func longCount(b []byte) (zeros, n uint64, size int) {
+	// Most have a gap of a few slots, and the rest of the count in a byte or two.
+	if len(b) > 2 && b[0] < 0x80 && b[0]&many == many {
+		if zeros = uint64(b[0] >> countBits); b[1] < 0x80 {
+			return zeros, uint64(b[1]) + many, 2
+		} else if b[2]-1 < 0x7f {
+			return zeros, (uint64(b[1]&0x7f) | uint64(b[2])<<7) + many, 3
+		}
+	}
 	key, size := readInteger(b)
 	if key&many != many { // or there is none, and it is 0
 		return key >> countBits, key & many, size

@@ -42,7 +42,8 @@ type Live struct {
 // of a part of the workers as of all, since what is missing counts as doing well.
 //
 // Where it is not known, it aborts if the result so far is a breach and the seconds of
-// late were, one after another.
+// late were, one after another: of users without a rate, and of the times between events,
+// since a stream may have any number of them.
 func Abort(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, live Live, seconds Seconds) (n int, breach *v1beta1.ThresholdStatus, after Seconds) {
 	after = seconds.next(spec, live)
 	for n := range spec.Thresholds {
@@ -51,7 +52,7 @@ func Abort(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, live Live
 			continue
 		}
 		s, err := newSample(spec, status.Requests, t, live.Step, live.Merged)
-		if err != nil || s.ended() < leastEnded {
+		if err != nil || s.counted() < leastEnded {
 			continue
 		}
 		message, observed := s.beyondMending(spec, status.Requests)
@@ -77,6 +78,18 @@ func isWatched(t *v1beta1.Threshold, live *Live) bool {
 		grace = t.Grace.Duration
 	}
 	return t.OnBreach == v1beta1.BreachAbort && !t.IsRelative() && applies(t, live.Step) && live.Merged.Window >= grace
+}
+
+// counted is how many requests have ended, or how many of the times of streams there are that the threshold is of.
+func (s sample) counted() int64 {
+	if s.threshold.Time.IsOfStreams() {
+		h, ok := s.eventTimes()
+		if !ok {
+			return 0
+		}
+		return h.Count()
+	}
+	return s.ended()
 }
 
 // ended is how many requests have ended.
@@ -131,7 +144,7 @@ func (s sample) judgeValue() (state v1beta1.ThresholdState, observed string) {
 // that are left may be of these.
 func (s sample) rest() (n int64, known bool) {
 	most, known := plan.MostRequests(&s.step.Load)
-	if !known {
+	if !known || s.threshold.Time == v1beta1.BetweenEventsTime {
 		// What has been cannot be undone: the longest time, or a rate that is above its
 		// maximum already. Any rest makes it no better.
 		return 0, s.threshold.Max != nil && (s.threshold.Metric == v1beta1.MetricLongest || isRate(s.threshold.Metric))
@@ -186,12 +199,33 @@ func (s *sample) mend(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStat
 	}
 	r.Response.RecordN(took, rest)
 	r.Service.RecordN(took, rest)
+	if s.threshold.OfStreams() {
+		s.mendStreams(took, rest)
+	}
 	s.items += rest * mostItems(spec, s.threshold, requests)
 	r.Due = r.Sent
 	if ok {
 		s.mendOnTime(missed, gained)
 	}
 	return true
+}
+
+// mendStreams adds so many streams that keep the threshold. One that has had its first event is among them, and so
+// counts twice: a breach is seen a little later for it.
+func (s *sample) mendStreams(took time.Duration, rest int64) {
+	streams := s.request.Streams
+	switch t, ok := metric.StreamTimeOf(s.threshold.Time); {
+	case streams == nil: // none came in parts
+	case ok:
+		ideal := streams.Ideally(t.Measured).Clone()
+		ideal.RecordN(took, rest)
+		streams.Ideal[t.Measured] = ideal
+		streams.Times[t.Measured].RecordN(took, rest)
+	case s.threshold.Min != nil && s.goal >= 0:
+		kept := make([]int64, s.goal+1)
+		kept[s.goal] = rest
+		streams.AddCounts(&measure.Streams{OnTime: kept, IdealOnTime: kept})
+	}
 }
 
 // wanted is what so many requests must become to keep the threshold.

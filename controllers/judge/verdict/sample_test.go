@@ -54,7 +54,7 @@ func TestMetrics(t *testing.T) {
 		},
 		"counts that cannot be added up": {
 			atMost("p95", "1s"), sent(1, 1, func(o *outcome) { o.merged.Requests[0].Response.RecordN(ms, math.MaxInt64-1) }), inconclusive, "",
-			"p95 of step burst cannot be judged: request 1: merge histograms: 1 values out of bounds.",
+			"p95 of step burst cannot be judged: request 1: merge histograms: 9223372036854775807 and 1 values are more than can be counted.",
 		},
 		"what was not sent of a step that was cut": {
 			atMost("p99", "50ms"), sent(980, 0, unsentOf(20, 0)), passed, "10.007ms",

@@ -69,8 +69,8 @@ func checkOfStreams(spec *v1beta1.LoadTestSpec) *Refusal {
 		t := &spec.Thresholds[i]
 		switch {
 		case !t.OfStreams():
-		case t.Of != "" || t.OnBreach == v1beta1.BreachAbort:
-			return invalid("spec.thresholds[%d]: of and onBreach Abort must not be set with a threshold on the events of streams, which is of all streams, and judged when a step has ended.", i)
+		case t.Of != "":
+			return invalid("spec.thresholds[%d].of: must not be set with a threshold on the events of streams, which is of all streams.", i)
 		case !hasStreams(spec, t):
 			return invalid("spec.thresholds[%d]: %s is of streams, and no request that the threshold is about has one; set http.stream of the request, such as {events: SSE}, or use another time or metric.", i, streamed(t))
 		}
