@@ -175,27 +175,38 @@ func checkPacked(b []byte, before, sent uint64) (total uint64, err error) {
 }
 
 // sum adds up the counts of a block; ok is false if they have room in fewer bits. The sums of
-// all bytes at one place of the numbers have room in 16 bits.
+// all bytes at one place of the numbers have room in 16 bits. The widths are written out, as in addTo.
 func (w width) sum(b []byte) (n uint64, ok bool) {
 	const pairs = 0x00ff00ff00ff00ff
 	var all, sums uint64
 	mask := w.mask()
-	for ; len(b) >= 8; b = b[8:] {
+	switch w {
+	case 0:
 		v := binary.LittleEndian.Uint64(b)
-		all |= v
-		switch w {
-		case 0:
-			return uint64(bits.OnesCount64(v)), v != 0
-		case 1:
+		return uint64(bits.OnesCount64(v)), v != 0
+	case 1:
+		_ = b[15]
+		for i := range 2 {
+			v := binary.LittleEndian.Uint64(b[8*i:])
+			all |= v
 			sums += v&mask + v>>2&mask + v>>4&mask + v>>6&mask
-		case 2:
+		}
+		sums = sums&pairs + sums>>8&pairs
+	case 2:
+		_ = b[31]
+		for i := range 4 {
+			v := binary.LittleEndian.Uint64(b[8*i:])
+			all |= v
 			sums += v&mask + v>>4&mask
-		default:
+		}
+		sums = sums&pairs + sums>>8&pairs
+	default:
+		_ = b[63]
+		for i := range 8 {
+			v := binary.LittleEndian.Uint64(b[8*i:])
+			all |= v
 			sums += v&pairs + v>>8&pairs
 		}
-	}
-	if w < 3 {
-		sums = sums&pairs + sums>>8&pairs
 	}
 	return sums * 0x0001000100010001 >> 48, all&upper[w] != 0
 }

@@ -19,6 +19,7 @@ func TestStreams(t *testing.T) {
 		{name: "HTTP1", spec: streamsSpec, check: streamsEndInEachWay},
 		{name: "HTTP2", spec: strings.Replace(streamsSpec, "service: {name: counter}", "service: {name: counter}, protocol: HTTP/2", 1), check: streamsEndInEachWay},
 		{name: "WebSocket", spec: webSocketSpec, check: connectionsEndInEachWay},
+		{name: "aborted", spec: lateStreamsSpec, aborts: true, check: lateStreamsAbort},
 		{name: "without a worker", spec: streamsSpec, lost: "run-1", undecided: true, check: streamsWithoutAWorker},
 	})
 }
@@ -73,6 +74,29 @@ func streamsEndInEachWay(t *testing.T, s *loadsSuite, c *loadCase) {
 		s.holds(t, times.got != nil && atLeast(times.got.P50, times.least), "%s: %+v, the target took at least %s", what, times.got, times.least)
 	}
 	t.Logf("streams: %+v, counted %v", ends.Streams, c.counted)
+}
+
+// lateStreamsSpec has 400 streams, of which 120 may have a late first event. All have: a step that is not cut goes on for 40 s.
+const lateStreamsSpec = `
+target: {service: {name: counter}, timeout: 10s}
+parallelism: 2
+requests: [{name: late, http: {path: "/late/stream?events=2&first=500ms&every=20ms", stream: {events: SSE, until: "[DONE]"}}}]
+steps: [{name: all, rate: 10, duration: 40s}]
+worker: {resources: {requests: {cpu: 100m, memory: 32Mi}}}
+thresholds:
+  - {metric: p70, time: FirstEvent, max: 100ms, onBreach: Abort}
+  - {metric: unsentRate, max: 5%}
+  - {metric: downtime, max: 10%}
+`
+
+// lateStreamsAbort: the first events end the step, and what was sent until then is what the target received.
+func lateStreamsAbort(t *testing.T, s *loadsSuite, c *loadCase) {
+	threshold := &c.lt.Status.Thresholds[0]
+	s.holds(t, c.lt.Status.Verdict == v1beta1.VerdictFailed, "the verdict is %s, want Failed", c.lt.Status.Verdict)
+	s.holds(t, threshold.AbortTime != nil && strings.HasPrefix(threshold.Message, "p70 of the time to the first event can no longer be less than "), "the threshold did not abort: %+v", threshold)
+	late := requestOf(t, c.lt, "late")
+	s.same(t, "streams", c.received("late"), late.Sent)
+	s.holds(t, late.Sent > 120 && late.Sent < 400, "%d streams were sent, want more than 120 and fewer than 400", late.Sent)
 }
 
 // webSocketSpec has connections that end, stall, are closed early, break off, and are refused.
