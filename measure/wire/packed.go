@@ -34,8 +34,8 @@ func widthFor(most uint64) width { return width(bits.Len(uint(bits.Len64(most) -
 // size is how many bytes a block takes, without its key.
 func (w width) size() int { return 8 << w }
 
-// mask has the bits of the lowest count of each byte.
-func (w width) mask() uint64 { return each * (1<<(1<<w) - 1) }
+// ones, twos and fours have the bits of the lowest count of each byte, of which each has so many bits.
+const ones, twos, fours = 0x01 * each, 0x03 * each, 0x0f * each
 
 // upper has the upper half of the bits of each count, for each width: a block in which none is
 // set has narrower counts. All that counts of one bit can be is none.
@@ -104,8 +104,8 @@ func oneCount(counts []byte) (zeros, n uint64, size int) {
 	return zeros, n, size
 }
 
-// add adds the counts of a block, which take size bytes one by one, and clears them. To pack
-// them may take half as much again, since it saves more time than the bytes cost.
+// add adds the counts of a block, which take size bytes one by one, and clears them. They are packed
+// if that takes at most four times as many bytes, since it takes less time to read them.
 func (p *packing) add(block, size int, of *[blockSlots]uint64) {
 	most := uint64(0)
 	for _, n := range of {
@@ -114,7 +114,7 @@ func (p *packing) add(block, size int, of *[blockSlots]uint64) {
 	if most == 0 {
 		return
 	}
-	if w := widthFor(most); most <= maxPacked && block < blocks && w.size() <= size+size/2 {
+	if w := widthFor(most); most <= maxPacked && block < blocks && w.size() <= 4*size {
 		p.packed = binary.AppendUvarint(p.packed, uint64(block-p.block)<<widthBits|uint64(w))
 		p.packed = appendBlock(p.packed, w, of)
 		p.block = block + 1
@@ -179,7 +179,6 @@ func checkPacked(b []byte, before, sent uint64) (total uint64, err error) {
 func (w width) sum(b []byte) (n uint64, ok bool) {
 	const pairs = 0x00ff00ff00ff00ff
 	var all, sums uint64
-	mask := w.mask()
 	switch w {
 	case 0:
 		v := binary.LittleEndian.Uint64(b)
@@ -189,7 +188,7 @@ func (w width) sum(b []byte) (n uint64, ok bool) {
 		for i := range 2 {
 			v := binary.LittleEndian.Uint64(b[8*i:])
 			all |= v
-			sums += v&mask + v>>2&mask + v>>4&mask + v>>6&mask
+			sums += v&twos + v>>2&twos + v>>4&twos + v>>6&twos
 		}
 		sums = sums&pairs + sums>>8&pairs
 	case 2:
@@ -197,7 +196,7 @@ func (w width) sum(b []byte) (n uint64, ok bool) {
 		for i := range 4 {
 			v := binary.LittleEndian.Uint64(b[8*i:])
 			all |= v
-			sums += v&mask + v>>4&mask
+			sums += v&fours + v>>4&fours
 		}
 		sums = sums&pairs + sums>>8&pairs
 	default:
