@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -84,6 +85,8 @@ type run struct {
 	assignments []*workerv1.Assignment
 	planned     int
 	written     lifecycle.Written
+	// seconds is what the latest decision remembers of the step that runs.
+	seconds verdict.Seconds
 }
 
 // untilFinished is the loop of observe, decide, apply and report. A status that has
@@ -111,6 +114,7 @@ func (r *run) untilFinished(ctx context.Context) error {
 func (r *run) pass() (changed bool, wake time.Duration, err error) {
 	now := r.clock.Now()
 	decision := lifecycle.Decide(r.test, everything, r.observe(), now)
+	r.seconds = decision.Seconds
 	decision.Status.ResultRefs = nil // there is no cluster to store them in
 	if err := r.keep(decision.Store); err != nil {
 		return false, 0, err
@@ -152,7 +156,7 @@ var everything = policy.Everything()
 func (r *run) observe() lifecycle.Observed {
 	o := r.coordinator.Observe(r.id())
 	seen := lifecycle.Observed{
-		Since: o.Since, From: o.From, Step: o.Step, Written: r.written,
+		Since: o.Since, From: o.From, Step: o.Step, Written: r.written, Seconds: r.seconds,
 		Undirected: o.Started != r.test.Status.CurrentStep,
 		Workers:    make([]exchange.Worker, r.test.Status.Workers.Desired),
 	}

@@ -153,6 +153,45 @@ func breach(t *testing.T, from time.Duration) {
 	})
 }
 
+// Users without a rate, and streams whose events go on, end a step once it was breached for ten seconds after the grace of
+// five: what is remembered of the seconds goes from one decision to the next.
+func TestBreachThatLastsEndsTheRun(t *testing.T) {
+	fails := func(w http.ResponseWriter, _ *http.Request) {
+		<-time.After(10 * time.Millisecond)
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+	streams := func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			<-time.After(300 * time.Millisecond)
+			fmt.Fprint(w, "data: 1\n\n")
+			if http.NewResponseController(w).Flush() != nil {
+				return
+			}
+		}
+	}
+	const users = `{target: {url: %%q, timeout: 5m}, requests: [{name: home, http: {path: /%s}}], steps: [{name: long, users: 20, duration: 60s}], thresholds: [{%s, onBreach: Abort}]}`
+	for name, tc := range map[string]struct {
+		handle          http.HandlerFunc
+		http, threshold string
+	}{
+		"requests": {fails, "", "metric: failureRate, max: 5%%"},
+		"events":   {streams, ", stream: {events: SSE}", "metric: p95, time: BetweenEvents, max: 100ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, fmt.Sprintf(users, tc.http, tc.threshold), tc.handle, func(t *testing.T, s *simulation) {
+				lt := s.finished()
+				step := &lt.Status.Steps[0]
+				if lt.Status.Verdict != v1beta1.VerdictFailed || step.State != v1beta1.StepCut {
+					t.Fatalf("verdict %s, step %s: %+v", lt.Status.Verdict, step.State, lt.Status.Conditions)
+				}
+				if took := lt.Status.Thresholds[0].AbortTime.Sub(step.StartTime.Time); took < 14*time.Second || took > 17*time.Second {
+					t.Errorf("aborted after %v, want 14 s to 17 s", took)
+				}
+			})
+		})
+	}
+}
+
 // A run that is to end sends nothing from then on.
 func TestTerminatedRunSendsNoMore(t *testing.T) {
 	var last atomic.Pointer[time.Time]
