@@ -62,7 +62,7 @@ func runTogether(t *testing.T, suite string, cases []*loadCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			cluster.Finish(t, c.lt)
-			if why := v1beta1.NotCarriedOut(c.lt.Status.Conditions); why != nil && !(c.aborts && why.Reason == v1beta1.ReasonAborted) {
+			if why := v1beta1.NotCarriedOut(c.lt.Status.Conditions); why != nil && (!c.aborts || why.Reason != v1beta1.ReasonAborted) {
 				t.Fatalf("%s: %s", why.Reason, why.Message)
 			}
 			if !c.undecided && !c.aborts {
