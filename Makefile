@@ -133,10 +133,11 @@ verify-fast: generate ## The part of verify that takes two minutes: what is gene
 
 # The packages in which nothing starts a goroutine, so that the race detector would find nothing
 # there, and take five to ten times as long: those that decide (the import rules have the
-# list), what is measured, and tools.
+# list), what is measured, tools, and what has no code but its tests, which run programs that are tested elsewhere.
 ALONE = $(shell sed -n '/^var pure/,/^}/p' hack/archtest/rules.go | grep -o '"[^"]*"' | tr -d '"' | sed 's|^|./|') \
 	./controllers/loadtest/search/... ./accesslog/... ./expression/... ./selector/... ./pace/... ./measure/... ./text/... ./api/... ./test/world/... ./hack/seeds/... ./hack/docs/... ./hack/archtest/... \
-	./cmd/kubectl-loadtest/comparison ./cmd/kubectl-loadtest/draft ./cmd/kubectl-loadtest/report/... ./cmd/kubectl-loadtest/progress ./loadworker/message ./hack/crdtext ./hack/demo/... ./test/e2e/audit
+	./cmd/kubectl-loadtest/comparison ./cmd/kubectl-loadtest/draft ./cmd/kubectl-loadtest/report/... ./cmd/kubectl-loadtest/progress ./loadworker/message ./hack/crdtext ./hack/demo/... ./test/e2e/audit \
+	./charts/... ./config/... ./deploy/...
 # What is not built with the race detector, which would change what it measures.
 APART = $(shell grep -rl --include='*_test.go' --exclude-dir=bin '^//go:build.*!race' .)
 # Tests of this many at once wait for what they wait for beside each other. What hangs says so
