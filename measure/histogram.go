@@ -30,8 +30,8 @@ const (
 // keeps those up to the longest time: 8 KiB for times up to 1 ms, 190 KB for an hour. It is not safe for
 // concurrent use. The zero value is empty.
 type Histogram struct {
-	// counts are those of the first slots, of which len is a multiple of perDoubling or Slots; all others are 0.
-	// Those between len and cap are 0, too.
+	// counts has the first slots: a multiple of perDoubling, or all. Every slot beyond its length counts nothing; what
+	// its capacity has beyond it is 0.
 	counts         []int64
 	total, clamped int64
 }
@@ -102,13 +102,15 @@ func (h *Histogram) without(o *Histogram) (less *Histogram, ok bool) {
 	if h == nil {
 		return nil, false
 	}
-	counts := h.Counts()
-	for slot, n := range o.counts {
-		if counts[slot] -= n; counts[slot] < 0 {
+	less = h.Clone()
+	for slot, n := range o.Filled() {
+		if slot >= len(less.counts) || less.counts[slot] < n {
 			return nil, false
 		}
+		less.counts[slot] -= n
 	}
-	return HistogramOf(counts, max(0, h.clamped-o.clamped)), true
+	less.total, less.clamped = h.total-o.total, max(0, h.clamped-o.clamped)
+	return less, true
 }
 
 // Count is how many times were recorded.

@@ -59,7 +59,7 @@ func (r *Request) endedSince(before *Request) (since Request, ok bool) {
 	return since, ended == [7]bool{true, true, true, true, true, true, true} && since.Sent >= 0
 }
 
-// since are the events that came after those of before; ok is false if there are fewer.
+// since has the events that came later than those in before; ok is false if there are fewer than before.
 func (s *Streams) since(before *Streams) (since *Streams, ok bool) {
 	if s == nil || before == nil {
 		return s, before == nil

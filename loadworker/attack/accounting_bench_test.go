@@ -17,11 +17,7 @@ import (
 // BenchmarkAccounting is what a request of a user costs beside its transport: to choose it, to
 // render it, and to count it when it is sent and when it ends.
 func BenchmarkAccounting(b *testing.B) {
-	src, err := source.New(source.Config{Requests: []source.Request{get("/")}})
-	must.Succeed(b, err)
-	r, err := NewRunner(Config{Source: src, Client: idleClient{}, Timeout: time.Second, MaxConnections: 64})
-	must.Succeed(b, err)
-	x := r.newExecution(StepShare{Load: ClosedUsers{Duration: time.Hour}, Share: all(64), Total: 64}, time.Now())
+	x := idleExecution(b)
 	s := &scheduler{x: x, parts: 1, driver: &countingDriver{}}
 	s.feed = x.schedule.feed(s)
 	var buffer source.Buffer
@@ -36,6 +32,16 @@ func BenchmarkAccounting(b *testing.B) {
 	}
 }
 
+// idleExecution is a step of users who send nothing by themselves.
+func idleExecution(b *testing.B) *Execution {
+	b.Helper()
+	src, err := source.New(source.Config{Requests: []source.Request{get("/")}})
+	must.Succeed(b, err)
+	r, err := NewRunner(Config{Source: src, Client: idleClient{}, Timeout: time.Second, MaxConnections: 64})
+	must.Succeed(b, err)
+	return r.newExecution(StepShare{Load: ClosedUsers{Duration: time.Hour}, Share: all(64), Total: 64}, time.Now())
+}
+
 // idleClient has connections that are never used.
 type idleClient struct{ transport.Client }
 
@@ -43,11 +49,7 @@ func (idleClient) NewConn() transport.Conn { return idleConn{} }
 
 // BenchmarkSnapshot is what a worker does each second to say what it has measured: 80,000 requests more.
 func BenchmarkSnapshot(b *testing.B) {
-	src, err := source.New(source.Config{Requests: []source.Request{get("/")}})
-	must.Succeed(b, err)
-	r, err := NewRunner(Config{Source: src, Client: idleClient{}, Timeout: time.Second, MaxConnections: 64})
-	must.Succeed(b, err)
-	x := r.newExecution(StepShare{Load: ClosedUsers{Duration: time.Hour}, Share: all(64), Total: 64}, time.Now())
+	x := idleExecution(b)
 	random := rand.New(rand.NewPCG(1, 2))
 	for b.Loop() {
 		b.StopTimer()

@@ -89,13 +89,12 @@ func (r *Reading) readCounted(m *workerv1.StepMeasurement, groups []int32) error
 		return nil
 	}
 	r.counted = counted{groups: groups, counts: histogram{counts: m.GetCounts()}}
-	rows := rows{groups: groups, sums: make([]numbers, len(r.rest.Requests))}
-	if err := rows.read(m.GetCounts()); err != nil {
+	each := rows{groups: groups, sums: make([]numbers, len(r.rest.Requests))}
+	if err := each.read(m.GetCounts()); err != nil {
 		return err
 	}
-	sums := rows.sums
-	for g := range sums {
-		if sums[g] != numbersOf(&r.rest.Requests[g]) {
+	for g := range each.sums {
+		if each.sums[g] != numbersOf(&r.rest.Requests[g]) {
 			return fmt.Errorf("counts: those of the requests of group %d do not add up to its own", g)
 		}
 	}
@@ -126,7 +125,7 @@ func (n *numbers) check(codes int64) error {
 // thousands of rows a second.
 type rows struct {
 	groups []int32
-	// sums are those of each group.
+	// sums has, for each group, the sum of the numbers of its requests.
 	sums []numbers
 	// at is the request that is read, of which own are the numbers, and codes how many have a status code.
 	at    int

@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
+	"slices"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -38,18 +40,13 @@ func fromHistogram(h *measure.Histogram) *workerv1.Histogram {
 	if h == nil || h.Count() == 0 {
 		return nil
 	}
-	var counts []byte
-	next := 0
-	for slot, n := range h.Filled() {
-		counts = appendCount(counts, slot-next, uint64(n))
-		next = slot + 1
-	}
-	return &workerv1.Histogram{Counts: counts, Clamped: h.Clamped()}
+	return &workerv1.Histogram{Counts: appendCounts(nil, h.Filled()), Clamped: h.Clamped()}
 }
 
-func encodeCounts(counts []int64) []byte { return appendCounts(nil, counts) }
+func encodeCounts(counts []int64) []byte { return appendCounts(nil, slices.All(counts)) }
 
-func appendCounts(b []byte, counts []int64) []byte {
+// appendCounts appends counts by slot, in order; empty slots may be among them.
+func appendCounts(b []byte, counts iter.Seq2[int, int64]) []byte {
 	next := 0
 	for slot, n := range counts {
 		if n == 0 {

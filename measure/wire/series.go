@@ -189,7 +189,7 @@ func (s *Series) Add(o *Series) {
 		var sum row
 		histogram{counts: s.points[i]}.addTo(sum[:])
 		histogram{counts: o.points[i]}.addTo(sum[:])
-		s.points[i] = appendCounts(make([]byte, 0, len(s.points[i])+len(o.points[i])), sum[:])
+		s.points[i] = appendCounts(make([]byte, 0, len(s.points[i])+len(o.points[i])), slices.All(sum[:]))
 		s.longest[i] = max(s.longest[i], o.longest[i])
 	}
 	if len(s.opened) == 0 || len(o.opened) == 0 {

@@ -30,7 +30,7 @@ type Seconds struct {
 	requests, events seconds
 }
 
-// seconds are those of which one kind of thing is judged.
+// seconds are what is remembered of the seconds of a step, to judge the requests, or the events, that each had.
 type seconds struct {
 	step     string
 	last     *measure.Measurement // up to the second that was judged last
