@@ -12,6 +12,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -223,10 +225,56 @@ func sideBySideWithoutAWorker(t *testing.T, s *loadsSuite, c *loadCase) {
 	loads := loadTestsOf(t, lt)
 	s.holds(t, lt.Status.Verdict == v1beta1.VerdictInconclusive && lt.Status.Loads[0].Verdict == v1beta1.VerdictInconclusive, "the verdict is %s, of the readers %s, want Inconclusive", lt.Status.Verdict, lt.Status.Loads[0].Verdict)
 	s.same(t, "request write", c.received("loads-write"), sentOf(loads[1], "write"))
-	step := &loads[0].Status.Steps[0]
-	missing := c.received("loads-read") - sentOf(loads[0], "read")
-	s.holds(t, step.MissingAtMost != nil && missing >= 0 && missing <= *step.MissingAtMost, "%d requests of the readers are missing, and the status says at most %v", missing, step.MissingAtMost)
+	s.isWithinMissing(t, loads[0], c.received("loads-read"))
 	t.Logf("loads: %+v", lt.Status.Loads)
+}
+
+// isWithinMissing: what a worker that was lost had sent is within what the status says may be missing. Of users without a
+// rate, and of sessions, it is not known how much that is, and the status says so.
+func (s *loadsSuite) isWithinMissing(t *testing.T, lt *v1beta1.LoadTest, received int64) {
+	t.Helper()
+	var sent, most int64
+	known := true
+	for i := range lt.Status.Steps {
+		step := &lt.Status.Steps[i]
+		if step.State != v1beta1.StepComplete && step.MissingAtMost == nil {
+			known = false
+		}
+		most += ptr.Deref(step.MissingAtMost, 0)
+		if step.Result != nil {
+			sent += step.Result.Sent
+		}
+	}
+	message := meta.FindStatusCondition(lt.Status.Conditions, v1beta1.ConditionFinished).Message
+	missing := received - sent
+	s.holds(t, missing >= 0 && (!known || missing <= most), "%s: %d requests are missing, and the status says at most %d", lt.Name, missing, most)
+	s.holds(t, strings.Contains(message, "it is not known how many") != known, "%s: known: %t, and the status says: %s", lt.Name, known, message)
+	t.Logf("%s: sent %d, received %d, missing at most %d, known: %t", lt.Name, sent, received, most, known)
+}
+
+// TestLoadsWithoutAWorker loses a worker of each kind of load: the run is Inconclusive, and what the target counted is what was
+// sent, and what the status says may be missing.
+func TestLoadsWithoutAWorker(t *testing.T) {
+	cluster.OnlyFull(t)
+	without := func(prefix string) func(*testing.T, *loadsSuite, *loadCase) {
+		return func(t *testing.T, s *loadsSuite, c *loadCase) {
+			s.holds(t, c.lt.Status.Verdict == v1beta1.VerdictInconclusive, "the verdict is %s, want Inconclusive", c.lt.Status.Verdict)
+			var received int64
+			for name, n := range c.counted {
+				if strings.HasPrefix(name, prefix) {
+					received += n.Received
+				}
+			}
+			s.isWithinMissing(t, c.lt, received)
+		}
+	}
+	runTogether(t, "loads without a worker", []*loadCase{
+		{name: "conditions", spec: conditionsSpec, prepare: createPeople, lost: "run-1", undecided: true, check: without("loads-")},
+		{name: "kept values", spec: keptValuesSpec, lost: "run-1", undecided: true, check: without("loads-")},
+		{name: "replay", spec: replaySpec, prepare: writeLog, lost: "run-1", undecided: true, check: without("replay-")},
+		{name: "sessions", spec: sessionsSpec, lost: "run-1", undecided: true, check: without("sessions-")},
+		{name: "logins", spec: loggedIn, prepare: createLogin, lost: "run-1", undecided: true, check: without("run-guarded")},
+	})
 }
 
 // loadTestsOf are the LoadTests of the loads.
