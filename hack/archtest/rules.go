@@ -32,7 +32,7 @@ type rule struct {
 // pure are the packages that decide.
 var pure = []string{
 	"controllers/loadtest/lifecycle/...", "controllers/loadtest/plan/...", "controllers/policy/...", "controllers/loadtest/queue/...", "controllers/loadtest/desired/...",
-	"controllers/judge/verdict/...", "controllers/judge/results/...", "controllers/coordinator/exchange/...", "controllers/judge/trend/...",
+	"controllers/judge/verdict/...", "controllers/judge/changepoint/...", "controllers/judge/results/...", "controllers/coordinator/exchange/...", "controllers/judge/trend/...",
 	"controllers/loadtest/baseline/...", "controllers/loadtestschedule/decision/...", "controllers/judge/metric/...", "controllers/judge/rungs/...", "controllers/judge/statistics/...", "controllers/judge/why",
 	"controllers/loadtest/targetstate", "controllers/loadtest/question",
 }

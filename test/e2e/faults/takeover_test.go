@@ -47,7 +47,7 @@ requests:
       path: /api
       headers: [{name: X-Forwarded-For, value: "10.7.0.${user}"}]
     expect: {status: [200, 429]}
-ladder: {users: [60, 90, 120], ratePerUser: "1", duration: 20s}
+ladder: {users: [60, 90, 120], ratePerUser: "1", duration: LENGTH}
 parallelism: 3
 # The machine is shared with the whole cluster, and with operators that start: the target
 # may be slow, as TestFaults allows it to be.
@@ -66,11 +66,12 @@ func TestTakeover(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name    string
-		full    bool   // it is for the full suite only
-		allowed string // what is asked of the target
+		full    bool          // it is for the full suite only
+		step    time.Duration // how long each step takes
+		allowed string        // what is asked of the target
 		disturb func(t *testing.T, ended func() bool)
 	}{
-		{"killed every ten seconds", true, unharmed, func(t *testing.T, ended func() bool) {
+		{"killed every ten seconds", true, 20 * time.Second, unharmed, func(t *testing.T, ended func() bool) {
 			kills := 0
 			for every := time.NewTicker(killEvery); !ended() && (kills < maxKills || cluster.IsFull()); <-every.C {
 				if pod := cluster.Leading(t.Context()); pod != nil {
@@ -83,10 +84,10 @@ func TestTakeover(t *testing.T) {
 				t.Errorf("%d leaders killed in a run of a minute, want 3 or more", kills)
 			}
 		}},
-		{"rolled out", true, unharmed, func(t *testing.T, _ func() bool) { rollOutWithoutWait(t) }},
+		{"rolled out", true, 20 * time.Second, unharmed, func(t *testing.T, _ func() bool) { rollOutWithoutWait(t) }},
 		// Its nodes may count as not ready for a moment then, which takes the limiter out of its
 		// Service: requests fail on their way to it, and for a second or two all of them.
-		{"rolled out, then the API server stopped for 15 s", false, "{metric: failureRate, max: 5%}, {metric: downtime, max: 10%}", func(t *testing.T, ended func() bool) {
+		{"rolled out, then the API server stopped for 15 s", false, 15 * time.Second, "{metric: failureRate, max: 5%}, {metric: downtime, max: 10%}", func(t *testing.T, ended func() bool) {
 			rollOutWithoutWait(t)
 			if ended() {
 				t.Error("the run ended before the API server was stopped")
@@ -98,16 +99,16 @@ func TestTakeover(t *testing.T) {
 			if tc.full {
 				cluster.OnlyFull(t)
 			}
-			surviveTakeover(t, tc.allowed, tc.disturb)
+			surviveTakeover(t, tc.step, tc.allowed, tc.disturb)
 		})
 	}
 }
 
 // surviveTakeover runs the three steps and disturbs them in the first.
-func surviveTakeover(t *testing.T, allowed string, disturb func(t *testing.T, ended func() bool)) {
+func surviveTakeover(t *testing.T, length time.Duration, allowed string, disturb func(t *testing.T, ended func() bool)) {
 	ns := cluster.Limiter(t)
 	before, machine := cluster.Ask(t, ns), pressure.Start()
-	lt := cluster.Create(t, ns, "takeover", strings.ReplaceAll(threeSteps, "ALLOWED", allowed))
+	lt := cluster.Create(t, ns, "takeover", strings.NewReplacer("LENGTH", length.String(), "ALLOWED", allowed).Replace(threeSteps))
 	cluster.Until(t, lt, "sending", cluster.Sending)
 	disturb(t, func() bool {
 		now := &v1beta1.LoadTest{}
@@ -126,7 +127,7 @@ func surviveTakeover(t *testing.T, allowed string, disturb func(t *testing.T, en
 	t.Logf("takeover: verdict=%s due=%d sent=%d expected=%d served=%d", lt.Status.Verdict, due, sent, expected, served)
 	// Only the limiter answers as expected. After the API server was away its nodes may
 	// count as not ready for a moment: requests then fail on their way to it.
-	if want := int64((60 + 90 + 120) * 20); due != want || served < expected || served > sent {
+	if want := int64((60 + 90 + 120) * length.Seconds()); due != want || served < expected || served > sent {
 		t.Errorf("%d due, %d sent, %d answered as expected and %d served, want %d due, and served what was sent, less failures", due, sent, expected, served, want)
 	}
 	// A machine that is busy with other things displaces load, which no takeover causes.

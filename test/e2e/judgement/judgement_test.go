@@ -12,25 +12,26 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
-// judgementChecks are runs whose truth is known beforehand.
+// judgementChecks are runs whose truth is known beforehand. Go starts the first of parallel tests, and then from the
+// last one back: those that take the longest are there, so that the others run beside them.
 var judgementChecks = []judgementCheck{
+	{"baseline", checkBaseline},
 	{"a target without the path", checkUnknownPath},
 	{"stored", checkStored},
 	{"abort", checkAbort},
 	{"on time", checkOnTime},
-	{"baseline", checkBaseline},
-	{"versus", checkVersus},
 	{"other targets", checkOtherTargets},
-	{"search", checkSearch},
 	{"think time", checkThink},
 	{"ramp of users", checkRamp},
-	{"environment", checkEnvironment},
 	{"loss", checkLoss},
 	{"drivers", checkDrivers},
 	{"journey", checkJourney},
 	{"login", checkLogin},
-	{"in repetitions", checkInRepetitions},
 	{"traces", checkTraces},
+	{"environment", checkEnvironment},
+	{"in repetitions", checkInRepetitions},
+	{"search", checkSearch},
+	{"versus", checkVersus},
 }
 
 // judgementCheck runs LoadTests in a namespace of its own, and says what is true

@@ -4,10 +4,12 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,9 +42,7 @@ func TestLoads(t *testing.T) {
 // runTogether runs LoadTests at once, and loses workers and the operator that leads in the middle of all.
 func runTogether(t *testing.T, suite string, cases []*loadCase) {
 	ctx, s := t.Context(), &loadsSuite{}
-	for _, c := range cases {
-		c.begin(t)
-	}
+	begin(t, cases)
 	machine := pressure.Start()
 	for _, c := range cases {
 		c.lt = cluster.Create(t, c.counter.Namespace, "run", c.spec)
@@ -99,14 +99,21 @@ type loadCase struct {
 	identity cluster.Counter
 }
 
-// begin starts the target.
-func (c *loadCase) begin(t *testing.T) {
+// begin starts all targets at once, and makes what the LoadTests name.
+func begin(t *testing.T, cases []*loadCase) {
 	t.Helper()
-	counter, err := cluster.StartCounter(t.Context(), cluster.NamespaceNamed(t, "loads-"), "")
-	must.Succeed(t, err)
-	c.counter = counter
-	if c.prepare != nil {
-		c.prepare(t, c)
+	errs := make([]error, len(cases))
+	var group sync.WaitGroup
+	for i, c := range cases {
+		ns := cluster.NamespaceNamed(t, "loads-")
+		group.Go(func() { c.counter, errs[i] = cluster.StartCounter(t.Context(), ns, "") })
+	}
+	group.Wait()
+	must.Succeed(t, errors.Join(errs...))
+	for _, c := range cases {
+		if c.prepare != nil {
+			c.prepare(t, c)
+		}
 	}
 }
 
