@@ -12,7 +12,7 @@ import (
 // The numbers of a request in StepMeasurement.counts: those of fields, then how many requests
 // had each outcome, then how many had each status code.
 const (
-	fields     = 10
+	fields     = 9
 	perCounted = fields + measure.NumOutcomes + measure.MaxStatus + 1
 )
 
@@ -20,20 +20,32 @@ const (
 // at most maxCount, and the status codes together are.
 const maxCounted = 1 << 58
 
-// numbers are those of a request that are no status code, in their order.
+// numbers are those of a request that are no status code, in their order. What nearly all successes are is told by
+// those that are not: nearly all numbers are 0 then, and are not sent. They may be added up all the same.
 type numbers [fields + measure.NumOutcomes]int64
 
 func numbersOf(r *measure.Request) numbers {
-	n := numbers{r.Due, r.Sent, r.Expected, r.Late, r.CompletedInWindow, r.ExpectedInWindow, r.Displaced, r.Undecided, r.Excused, r.Sampled}
+	success := r.Outcomes[measure.Success]
+	n := numbers{
+		r.Due, success + r.Outcomes[measure.RateLimited] - r.Expected, r.Late, r.Completed() - r.CompletedInWindow, success - r.ExpectedInWindow,
+		r.Displaced, r.Undecided, r.Excused, r.Sampled,
+	}
 	copy(n[fields:], r.Outcomes[:])
 	return n
 }
 
 // set makes them those of a request.
 func (n *numbers) set(r *measure.Request) {
-	r.Due, r.Sent, r.Expected, r.Late, r.CompletedInWindow, r.ExpectedInWindow = n[0], n[1], n[2], n[3], n[4], n[5]
-	r.Displaced, r.Undecided, r.Excused, r.Sampled = n[6], n[7], n[8], n[9]
 	r.Outcomes = [measure.NumOutcomes]int64(n[fields:])
+	r.Sent = 0
+	for _, of := range r.Outcomes {
+		r.Sent += of
+	}
+	success := r.Outcomes[measure.Success]
+	r.Due, r.Late = n[0], n[2]
+	r.Expected = success + r.Outcomes[measure.RateLimited] - n[1]
+	r.CompletedInWindow, r.ExpectedInWindow = r.Completed()-n[3], success-n[4]
+	r.Displaced, r.Undecided, r.Excused, r.Sampled = n[5], n[6], n[7], n[8]
 }
 
 // EncodeGroups is one worker's measurement of a running step as it travels, by the groups of
@@ -101,24 +113,15 @@ func (r *Reading) readCounted(m *workerv1.StepMeasurement, groups []int32) error
 	return nil
 }
 
-// check says whether the numbers of a request add up, of which so many have a status code. It
-// is of each request of each worker, each second.
-func (n *numbers) check(codes int64) error {
-	var r measure.Request
-	n.set(&r)
-	var ended int64
-	for _, n := range r.Outcomes {
-		ended += n // each is at most maxCounted, and so is their sum
-	}
-	switch completed := r.Completed(); {
-	case ended != r.Sent:
-		return fmt.Errorf("outcomes: their sum is %d, sent is %d", ended, r.Sent)
-	case codes != 0 && codes != completed:
+// checkCounted says whether the numbers of a request add up, of which so many have a status code.
+func checkCounted(r *measure.Request, codes int64) error {
+	if completed := r.Completed(); codes != 0 && codes != completed {
 		return fmt.Errorf("status_codes: their sum is %d, %d completed", codes, completed)
-	case r.Due > 0 && r.Due < r.Sent:
+	}
+	if r.Due > 0 && r.Due < r.Sent {
 		return within("sent", r.Sent, "due", r.Due)
 	}
-	return checkParts(&r)
+	return checkParts(r)
 }
 
 // rows are the counts of each request, while they are read. They are read and validated at once, since there are
@@ -131,6 +134,8 @@ type rows struct {
 	at    int
 	own   numbers
 	codes int64
+	// request has own, to be checked: a Request is large, and this is the only one.
+	request measure.Request
 }
 
 // read validates counts as checkCounts does, and each row.
@@ -151,7 +156,10 @@ func (r *rows) read(b []byte) error {
 				return err
 			}
 		}
-		if err := r.set(int(slot-begins), int64(n)); err != nil {
+		if number := slot - begins; number < uint64(len(r.own)) {
+			r.own[number] = int64(n)
+			r.sums[r.groups[r.at]][number] += int64(n)
+		} else if err := r.addCode(int(number)-len(r.own), int64(n)); err != nil {
 			return err
 		}
 		slot, total, i = slot+1, total+n, i+size
@@ -164,13 +172,8 @@ func (r *rows) read(b []byte) error {
 	return nil
 }
 
-// set sets a number of the request.
-func (r *rows) set(number int, n int64) error {
-	if number < len(r.own) {
-		r.own[number] = n
-		return nil
-	}
-	code := number - len(r.own)
+// addCode adds how many responses of the request had a status code.
+func (r *rows) addCode(code int, n int64) error {
 	if !measure.IsStatus(code) {
 		return fmt.Errorf("counts: requests[%d].status_codes: %d is not a status code", r.at, code)
 	}
@@ -178,14 +181,11 @@ func (r *rows) set(number int, n int64) error {
 	return nil
 }
 
-// end checks a request whose numbers are complete, and adds it to its group.
+// end checks a request whose numbers are complete.
 func (r *rows) end() error {
-	if err := r.own.check(r.codes); err != nil {
+	r.own.set(&r.request)
+	if err := checkCounted(&r.request, r.codes); err != nil {
 		return fmt.Errorf("counts: requests[%d].%w", r.at, err)
-	}
-	sum := &r.sums[r.groups[r.at]]
-	for n := range r.own {
-		sum[n] += r.own[n]
 	}
 	r.at, r.own, r.codes = r.at+1, numbers{}, 0
 	return nil
