@@ -19,7 +19,7 @@ import (
 // grouped is a measurement of a running step as it arrives.
 func grouped(t testing.TB, s *measure.Measurement, groups []int32) *workerv1.StepMeasurement {
 	t.Helper()
-	m, err := EncodeGroups(s, groups)
+	m, err := EncodeGroups(s, groups, true)
 	must.Succeed(t, err)
 	b, err := proto.Marshal(m)
 	must.Succeed(t, err)
@@ -153,7 +153,7 @@ func TestReadGroupsRefusesWhatDoesNotAddUp(t *testing.T) {
 	if _, err := Read(honestGroups(), 2); err == nil || err.Error() != "counts: the measurement is of each request" {
 		t.Errorf("read as that of each request: %v", err)
 	}
-	if _, err := EncodeGroups(measure.NewMeasurement(2), groups); err == nil {
+	if _, err := EncodeGroups(measure.NewMeasurement(2), groups, false); err == nil {
 		t.Error("groups of three requests are taken for two")
 	}
 }

@@ -33,37 +33,7 @@ const (
 	groupHead = 1 + wordBytes
 )
 
-// Pack makes the histograms of a measurement cheaper to merge, for a coordinator that reads
-// packed ones: ClockReply.packed says so.
-func Pack(m *workerv1.StepMeasurement) {
-	var p packing
-	for h := range histogramsOf(m) {
-		if h != nil {
-			h.Counts, h.Packed = p.pack(h.Counts)
-		}
-	}
-}
-
-// histogramsOf are all of a measurement; some are nil.
-func histogramsOf(m *workerv1.StepMeasurement) iter.Seq[*workerv1.Histogram] {
-	return func(yield func(*workerv1.Histogram) bool) {
-		all := []*workerv1.Histogram{m.GetLateness(), m.GetReadLateness(), m.GetHandshakes()}
-		for _, r := range m.GetRequests() {
-			all = append(all, r.GetResponse(), r.GetService(), r.GetFailedResponse(), r.GetFailedService(), r.GetIdeal(), r.GetFailedIdeal())
-			all = append(append(all, r.GetStreams().GetTimes()...), r.GetStreams().GetIdeal()...)
-		}
-		for _, j := range m.GetJourneys() {
-			all = append(all, j.GetTime(), j.GetUnfinished(), j.GetIdeal())
-		}
-		for _, h := range all {
-			if !yield(h) {
-				return
-			}
-		}
-	}
-}
-
-// packing divides counts into packed ones and the rest. It is empty before and after each histogram.
+// packing divides counts into packed ones and the rest. It is empty before and after each histogram. nil packs none.
 type packing struct {
 	rest []byte
 	// slot is the one after the last in rest.
@@ -73,42 +43,44 @@ type packing struct {
 	words  [planes * planeWords]uint64
 }
 
-// pack divides valid counts into packed ones and the rest, as they travel.
-func (p *packing) pack(counts []byte) (rest, packed []byte) {
-	var of [wordSlots]uint64
-	word, size := 0, 0
-	slot := 0
-	for len(counts) > 0 {
-		zeros, n, used := oneCount(counts)
-		if slot += int(zeros); slot/wordSlots != word {
-			p.add(word, size, &of)
-			word, size = slot/wordSlots, 0
-		}
-		of[slot%wordSlots] = n
-		slot, size, counts = slot+1, size+used, counts[used:]
+// fromHistogram leaves an empty histogram out.
+func (p *packing) fromHistogram(h *measure.Histogram) *workerv1.Histogram {
+	switch {
+	case h == nil || h.Count() == 0:
+		return nil
+	case p == nil:
+		return &workerv1.Histogram{Counts: appendCounts(nil, h.Filled()), Clamped: h.Clamped()}
 	}
-	p.add(word, size, &of)
+	rest, packed := p.pack(h.Filled())
+	return &workerv1.Histogram{Counts: rest, Packed: packed, Clamped: h.Clamped()}
+}
+
+// pack divides counts by slot into packed ones and the rest, as they travel.
+func (p *packing) pack(counts iter.Seq2[int, int64]) (rest, packed []byte) {
+	var of [wordSlots]uint64
+	word, filled := 0, 0
+	for slot, n := range counts {
+		if slot/wordSlots != word {
+			p.add(word, filled, &of)
+			word, filled = slot/wordSlots, 0
+		}
+		of[slot%wordSlots] = uint64(n)
+		filled++
+	}
+	p.add(word, filled, &of)
 	rest, packed = p.rest, p.takePacked()
 	p.rest, p.slot = nil, 0
 	return rest, packed
 }
 
-// oneCount is the first of valid counts.
-func oneCount(counts []byte) (zeros, n uint64, size int) {
-	if zeros, n, size = shortCount(counts[0]); size == 0 {
-		zeros, n, size = longCount(counts)
-	}
-	return zeros, n, size
-}
-
-// add adds the counts of 64 slots, which take size bytes one by one, and clears them. They are packed
-// if that takes at most four times as many bytes, since it takes less time to read them.
-func (p *packing) add(word, size int, of *[wordSlots]uint64) {
+// add adds the counts of 64 slots, so many of which are filled, and clears them. They are packed if that takes at
+// most four bytes for each, since it takes less time to read them: one by one, most take a byte or two.
+func (p *packing) add(word, filled int, of *[wordSlots]uint64) {
 	all := uint64(0)
 	for _, n := range of {
 		all |= n
 	}
-	if width := bits.Len64(all); width <= planes && word < words && width*wordBytes <= 4*size {
+	if width := bits.Len64(all); width <= planes && word < words && width*wordBytes <= 4*filled {
 		p.addPacked(word, width, of)
 	} else {
 		p.addRest(word, of)
@@ -116,18 +88,37 @@ func (p *packing) add(word, size int, of *[wordSlots]uint64) {
 	clear(of[:])
 }
 
+// addPacked adds counts of so many bits.
 func (p *packing) addPacked(word, width int, of *[wordSlots]uint64) {
-	for plane := range width {
-		v := uint64(0)
-		for i, n := range of {
-			v |= n >> plane & 1 << i
+	for first := 0; first < width; first += 8 {
+		var eight [8]uint64 // planes
+		for row := range eight {
+			bytes := uint64(0)
+			for i, n := range of[8*row:][:8] {
+				bytes |= n >> first & 0xff << (8 * i)
+			}
+			for plane, bytes := 0, transpose(bytes); bytes != 0; plane, bytes = plane+1, bytes>>8 {
+				eight[plane] |= bytes & 0xff << (8 * row)
+			}
 		}
-		if v != 0 {
-			at := plane*planeWords + word
-			p.words[at] = v
-			p.filled[at/groupWords] |= 1 << (at % groupWords)
+		for plane, v := range eight {
+			if v != 0 {
+				at := (first+plane)*planeWords + word
+				p.words[at] = v
+				p.filled[at/groupWords] |= 1 << (at % groupWords)
+			}
 		}
 	}
+}
+
+// transpose exchanges bit i of byte k with bit k of byte i (Warren, Hacker's Delight, 7-3).
+func transpose(v uint64) uint64 {
+	t := (v ^ v>>7) & 0x00aa00aa00aa00aa
+	v ^= t ^ t<<7
+	t = (v ^ v>>14) & 0x0000cccc0000cccc
+	v ^= t ^ t<<14
+	t = (v ^ v>>28) & 0x00000000f0f0f0f0
+	return v ^ t ^ t<<28
 }
 
 func (p *packing) addRest(word int, of *[wordSlots]uint64) {

@@ -87,8 +87,7 @@ func TestPackedHistogramsAddUpToTheSameCounts(t *testing.T) {
 				clear(want)
 				for range 3 {
 					dense := denseHistogram(rng, sparse, most)
-					m := &workerv1.Histogram{Counts: encodeCounts(dense), Clamped: 1}
-					m.Counts, m.Packed = new(packing).pack(m.Counts)
+					m := new(packing).fromHistogram(measure.HistogramOf(dense, 1))
 					h, err := readHistogram(m, maxCount)
 					must.Succeed(t, err)
 					sum.add(h)
@@ -231,13 +230,9 @@ func busy() *measure.Measurement {
 // All histograms of a measurement are packed, and it means the same.
 func TestPackChangesNoCount(t *testing.T) {
 	s := busy()
-	plain, packed := travel(t, s), travel(t, s)
-	Pack(packed)
-	for h := range histogramsOf(packed) {
-		if h.GetCounts() != nil && h.GetPacked() == nil {
-			t.Errorf("this is not packed: %v", h)
-		}
-	}
+	plain := travel(t, s)
+	packed, err := new(packing).encode(s)
+	must.Succeed(t, err)
 	want, err := Decode(plain, 2)
 	must.Succeed(t, err)
 	got, err := Decode(packed, 2)
@@ -247,6 +242,15 @@ func TestPackChangesNoCount(t *testing.T) {
 	must.Succeed(t, err)
 	other, err := Read(packed, 2)
 	must.Succeed(t, err)
+	all := slices.Clone(other.histograms)
+	for _, s := range other.streams {
+		all = append(append(all, s.times[:]...), s.ideal[:]...)
+	}
+	for i, h := range all {
+		if len(h.counts) > 0 && len(h.packed) == 0 {
+			t.Errorf("histogram %d is not packed: % x", i, h.counts)
+		}
+	}
 	if both.Size() <= other.Size() {
 		t.Errorf("%d bytes packed, %d unpacked", other.Size(), both.Size())
 	}
