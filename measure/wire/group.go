@@ -9,43 +9,64 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// The numbers of a request in StepMeasurement.counts: those of fields, then how many requests
-// had each outcome, then how many had each status code.
+// The numbers of a request in StepMeasurement.counts: these, then how many requests had each outcome, then how many
+// had each status code. Most requests succeed, and within the window: how many do not is sent, which is 0 mostly, and
+// a 0 takes no byte. The sums of workers' numbers are those of the sum, since they are counts and differences of counts.
 const (
-	fields     = 9
-	perCounted = fields + measure.NumOutcomes + measure.MaxStatus + 1
+	dueNumber = iota
+	// unexpectedNumber is how many with the outcome Success or RateLimited were not Expected.
+	unexpectedNumber
+	lateNumber
+	// afterWindowNumber is how many completed, and not in the window.
+	afterWindowNumber
+	// outsideNumber is how many with the outcome Success are not in ExpectedInWindow.
+	outsideNumber
+	displacedNumber
+	undecidedNumber
+	excusedNumber
+	sampledNumber
+
+	// fields is how many these are.
+	fields
 )
+
+const perCounted = fields + measure.NumOutcomes + measure.MaxStatus + 1
 
 // maxCounted bounds the sum of all numbers of a step: each of the fields and of the outcomes is
 // at most maxCount, and the status codes together are.
 const maxCounted = 1 << 58
 
-// numbers are those of a request that are no status code, in their order. What nearly all successes are is told by
-// those that are not: nearly all numbers are 0 then, and are not sent. They may be added up all the same.
+// numbers are those of a request that are no status code, in their order.
 type numbers [fields + measure.NumOutcomes]int64
 
 func numbersOf(r *measure.Request) numbers {
 	success := r.Outcomes[measure.Success]
 	n := numbers{
-		r.Due, success + r.Outcomes[measure.RateLimited] - r.Expected, r.Late, r.Completed() - r.CompletedInWindow, success - r.ExpectedInWindow,
-		r.Displaced, r.Undecided, r.Excused, r.Sampled,
+		dueNumber: r.Due, lateNumber: r.Late, displacedNumber: r.Displaced, undecidedNumber: r.Undecided, excusedNumber: r.Excused, sampledNumber: r.Sampled,
+		unexpectedNumber:  success + r.Outcomes[measure.RateLimited] - r.Expected,
+		afterWindowNumber: r.Completed() - r.CompletedInWindow,
+		outsideNumber:     success - r.ExpectedInWindow,
 	}
-	copy(n[fields:], r.Outcomes[:])
+	*n.outcomes() = r.Outcomes
 	return n
+}
+
+func (n *numbers) outcomes() *[measure.NumOutcomes]int64 {
+	return (*[measure.NumOutcomes]int64)(n[fields:])
 }
 
 // set makes them those of a request.
 func (n *numbers) set(r *measure.Request) {
-	r.Outcomes = [measure.NumOutcomes]int64(n[fields:])
+	r.Outcomes = *n.outcomes()
 	r.Sent = 0
 	for _, of := range r.Outcomes {
 		r.Sent += of
 	}
 	success := r.Outcomes[measure.Success]
-	r.Due, r.Late = n[0], n[2]
-	r.Expected = success + r.Outcomes[measure.RateLimited] - n[1]
-	r.CompletedInWindow, r.ExpectedInWindow = r.Completed()-n[3], success-n[4]
-	r.Displaced, r.Undecided, r.Excused, r.Sampled = n[5], n[6], n[7], n[8]
+	r.Due, r.Late, r.Displaced, r.Undecided, r.Excused, r.Sampled = n[dueNumber], n[lateNumber], n[displacedNumber], n[undecidedNumber], n[excusedNumber], n[sampledNumber]
+	r.Expected = success + r.Outcomes[measure.RateLimited] - n[unexpectedNumber]
+	r.CompletedInWindow = r.Completed() - n[afterWindowNumber]
+	r.ExpectedInWindow = success - n[outsideNumber]
 }
 
 // EncodeGroups is one worker's measurement of a running step as it travels, by the groups of
@@ -118,24 +139,27 @@ func (r *Reading) readCounted(m *workerv1.StepMeasurement, groups []int32) error
 	return nil
 }
 
-// addUp says whether the numbers of a request add up, of which so many have a status code. It is of each request of
-// each worker, each second: check says the same, and why not.
+// addUp says whether the numbers of a request add up, none of which is negative, and of which so many have a status
+// code. It is of each request of each worker, each second; check says why they do not.
 func (n *numbers) addUp(codes int64) bool {
-	completed, unanswered := int64(0), int64(0)
-	for _, of := range n[fields : fields+int(measure.UnexpectedStatus)+1] {
+	outcomes := n.outcomes()
+	const responded = measure.UnexpectedStatus + 1
+	completed, failed := int64(0), int64(0)
+	for _, of := range outcomes[:responded] {
 		completed += of
 	}
-	for _, of := range n[fields+int(measure.UnexpectedStatus)+1:] {
-		unanswered += of
+	for _, of := range outcomes[responded:] {
+		failed += of
 	}
-	sent, success := completed+unanswered, n[fields+int(measure.Success)]
-	expected := success + n[fields+int(measure.RateLimited)] - n[1]
-	return (codes == 0 || codes == completed) && (n[0] == 0 || n[0] >= sent) &&
-		expected >= 0 && isPart(success-n[4], min(success, expected)) && n[3] <= completed &&
-		n[2] <= sent && n[5] <= sent && n[6] <= n[fields+int(measure.Unfinished)] && n[7] <= n[fields+int(measure.Timeout)]
+	sent, success := completed+failed, outcomes[measure.Success]
+	expected := success + outcomes[measure.RateLimited] - n[unexpectedNumber]
+	return (codes == 0 || codes == completed) && (n[dueNumber] == 0 || n[dueNumber] >= sent) &&
+		expected >= 0 && n[afterWindowNumber] <= completed && isPart(success-n[outsideNumber], min(success, expected)) &&
+		max(n[lateNumber], n[displacedNumber]) <= sent &&
+		n[undecidedNumber] <= outcomes[measure.Unfinished] && n[excusedNumber] <= outcomes[measure.Timeout]
 }
 
-// check is nil if the numbers add up.
+// check is nil if addUp is true.
 func (n *numbers) check(codes int64) error {
 	var r measure.Request
 	n.set(&r)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -107,7 +108,7 @@ func TestReadGroupsRefusesWhatDoesNotAddUp(t *testing.T) {
 			m.Counts = encodeCounts(all)
 		}
 	}
-	const unexpected, late, success, status = 1, 2, fields, fields + measure.NumOutcomes + 200
+	const success, status = fields, fields + measure.NumOutcomes + 200
 	for want, change := range map[string]func(*workerv1.StepMeasurement){
 		"":                      func(*workerv1.StepMeasurement) {},
 		"requests: 1, the plan": func(m *workerv1.StepMeasurement) { m.Requests = m.Requests[:1] },
@@ -120,11 +121,11 @@ func TestReadGroupsRefusesWhatDoesNotAddUp(t *testing.T) {
 			row[status-200+42]++
 		}),
 		"counts: requests[2].status_codes: their sum is 1, 5 completed": each(func(row []int64) { row[status], row[status+int(measure.ServerError)] = 1, 0 }),
-		"counts: requests[2].sent: 6 is more than due, 1":               each(func(row []int64) { row[0] = 1 }),
+		"counts: requests[2].sent: 6 is more than due, 1":               each(func(row []int64) { row[dueNumber] = 1 }),
 		"due: 21, and 19 of the requests":                               func(m *workerv1.StepMeasurement) { m.Requests[0].Due = m.Requests[0].Sent },
 		"counts: requests[2].status_codes: their sum is 5, 6 completed": each(func(row []int64) { row[success]++ }),
-		"counts: requests[2].expected: -1 is less than 0":               each(func(row []int64) { row[unexpected] = 4 }),
-		"counts: requests[2].late: 7 is more than sent, 6":              each(func(row []int64) { row[0], row[late] = 6, 7 }),
+		"counts: requests[2].expected: -1 is less than 0":               each(func(row []int64) { row[unexpectedNumber] = 4 }),
+		"counts: requests[2].late: 7 is more than sent, 6":              each(func(row []int64) { row[dueNumber], row[lateNumber] = 6, 7 }),
 		"counts: a time is longer": func(m *workerv1.StepMeasurement) {
 			m.Counts = encodeCounts(append(make([]int64, 3*perCounted), 1))
 		},
@@ -142,7 +143,7 @@ func TestReadGroupsRefusesWhatDoesNotAddUp(t *testing.T) {
 	histogram{counts: silent.GetCounts()}.addTo(rows)
 	for i := range 3 {
 		row := rows[perCounted*i : perCounted*(i+1)]
-		row[0] = 0
+		row[dueNumber] = 0
 		clear(row[fields+measure.NumOutcomes:])
 		silent.Requests[groups[i]].Due = 0
 	}
@@ -186,6 +187,27 @@ func FuzzReadGroups(f *testing.F) {
 			t.Errorf("status codes %v, want one 503", all.StatusCodes)
 		}
 	})
+}
+
+// The quick check of numbers and the one that says what is wrong with them agree.
+func TestNumbersAddUpIfNothingIsWrongWithThem(t *testing.T) {
+	addUp := 0
+	for range 100_000 {
+		var n numbers
+		for i := range n {
+			n[i] = max(0, rand.Int64N(12)-8) // most are 0
+		}
+		codes := max(0, rand.Int64N(12)-8)
+		if n.addUp(codes) != (n.check(codes) == nil) {
+			t.Fatalf("%v with %d status codes add up: %t, and what is wrong with them is %v", n, codes, n.addUp(codes), n.check(codes))
+		}
+		if n.addUp(codes) {
+			addUp++
+		}
+	}
+	if addUp < 1000 {
+		t.Errorf("%d of 100,000 add up", addUp)
+	}
 }
 
 func TestNumbersOfARequest(t *testing.T) {
