@@ -5911,12 +5911,12 @@ type Histogram struct {
 	Counts []byte `protobuf:"bytes,1,opt,name=counts,proto3" json:"counts,omitempty"`
 	// clamped is how many of the values were longer than 1 h.
 	Clamped int64 `protobuf:"varint,2,opt,name=clamped,proto3" json:"clamped,omitempty"`
-	// packed are counts of at most 16 bits, by bit; they are added to counts. Only snapshots of a running
-	// step have any, and only if ClockReply.packed is set. Bit s of word w of plane p is bit p of the count of
-	// slot 64*w+s; a plane has 6 groups of 64 words. For each group in which a bit is set, in order,
-	// the lowest plane first, there is a byte, the number of groups between it and the one
-	// before; then numbers of 64 bits, the lowest byte first: one whose bit w is set if word w of the group has a bit
-	// that is set, and each of these words.
+	// packed are counts of at most 16 bits; they are added to counts. Only snapshots of a running
+	// step have any, and only if ClockReply.packed is set. Plane p has bit p of each count: that of slot
+	// 64*w+s is bit s of word w of the plane. A plane has 6 groups of 64 words. For each group that has a bit
+	// that is set, in order, the lowest plane first, there are a byte, the number of groups between it and the one
+	// before; a number of 64 bits, of which bit w is set if word w of the group has any; and these words, as
+	// numbers of 64 bits. The lowest byte of a number comes first.
 	Packed        []byte `protobuf:"bytes,3,opt,name=packed,proto3" json:"packed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
