@@ -55,15 +55,16 @@ func (s *timeSum) add(h histogram) {
 	if len(h.packed) == 0 {
 		return
 	}
-	b, number := h.packed, s.pending%batchSize
+	b, number := h.packed, uint(s.pending)%batchSize
 	for group := 0; len(b) > 0; group++ {
 		group += int(b[0])
 		filled := binary.LittleEndian.Uint64(b[1:])
 		b = b[groupHead:]
 		s.used[group] |= filled
+		// The sizes of arrays, and remainders by them, spare a check of the bounds for each word.
 		places := (*[groupWords]batch)(s.collected[group*groupWords:])
 		for ; filled != 0; filled &= filled - 1 {
-			places[bits.TrailingZeros64(filled)%groupWords][number] = binary.LittleEndian.Uint64(b)
+			places[uint(bits.TrailingZeros64(filled))%groupWords][number] = binary.LittleEndian.Uint64(b)
 			b = b[wordBytes:]
 		}
 	}
@@ -76,10 +77,11 @@ func (s *timeSum) add(h histogram) {
 func (s *timeSum) reduce() {
 	for group, used := range s.used {
 		s.seen[group] |= used
+		collected, low := (*[groupWords]batch)(s.collected[group*groupWords:]), (*[groupWords]lowSum)(s.low[group*groupWords:])
 		for ; used != 0; used &= used - 1 {
-			at := group*groupWords + bits.TrailingZeros64(used)
-			carried := s.low[at].add(&s.collected[at])
-			for at += batchBits * planeWords; carried != 0; at += planeWords {
+			word := uint(bits.TrailingZeros64(used)) % groupWords
+			carried := low[word].add(&collected[word])
+			for at := group*groupWords + int(word) + batchBits*planeWords; carried != 0; at += planeWords {
 				s.high[at], carried = s.high[at]^carried, s.high[at]&carried
 			}
 		}
