@@ -332,7 +332,7 @@ const (
 // mergeNames has each name of a and b once, in alphabetical order.
 func mergeNames(a, b string) string {
 	switch {
-	case b == "":
+	case b == "", a == b:
 		return a
 	case a == "":
 		return b

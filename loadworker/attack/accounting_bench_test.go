@@ -64,9 +64,8 @@ func BenchmarkSnapshot(b *testing.B) {
 		b.StartTimer()
 		s, err := x.rec.collect()
 		must.Succeed(b, err)
-		m, err := wire.EncodeGroups(s, nil)
+		m, err := wire.EncodeGroups(s, nil, true)
 		must.Succeed(b, err)
-		wire.Pack(m)
 		_, err = proto.Marshal(m)
 		must.Succeed(b, err)
 	}

@@ -145,11 +145,7 @@ func (w *worker) encode(step *measure.Measurement, final bool) (*workerv1.StepMe
 	if final {
 		return wire.Encode(step)
 	}
-	m, err := wire.EncodeGroups(step, w.assignment.GetGroups())
-	if err == nil && w.packs {
-		wire.Pack(m)
-	}
-	return m, err
+	return wire.EncodeGroups(step, w.assignment.GetGroups(), w.packs)
 }
 
 // finishStep keeps the final snapshot of a step that is over, and opens the

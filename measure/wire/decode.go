@@ -140,13 +140,6 @@ func (r *Reading) readRequest(to *measure.Request, m *workerv1.RequestMeasuremen
 
 // checkParts says whether no count of a request is more than what it is a part of.
 func checkParts(r *measure.Request) error {
-	// The names of the fields are made for a fault only: there are thousands a second.
-	completed, successes := r.Completed(), r.Successes()
-	if isPart(r.Expected, min(completed, r.Outcomes[measure.Success]+r.Outcomes[measure.RateLimited])) && isPart(r.Late, r.Sent) &&
-		isPart(r.Displaced, r.Sent) && isPart(r.Undecided, r.Outcomes[measure.Unfinished]) && isPart(r.Excused, r.Outcomes[measure.Timeout]) &&
-		isPart(r.CompletedInWindow, completed) && isPart(r.ExpectedInWindow, successes) {
-		return nil
-	}
 	return errors.Join(
 		within("expected", r.Expected, "completed", r.Completed()),
 		within("expected", r.Expected, "success and rateLimited", r.Outcomes[measure.Success]+r.Outcomes[measure.RateLimited]),

@@ -13,17 +13,21 @@ import (
 // Encode is one worker's measurement as it travels. It fails only for what a message
 // cannot hold. A worker begins a step once, so that its LastStart is not sent.
 func Encode(s *measure.Measurement) (*workerv1.StepMeasurement, error) {
+	return (*packing)(nil).encode(s)
+}
+
+func (p *packing) encode(s *measure.Measurement) (*workerv1.StepMeasurement, error) {
 	m := &workerv1.StepMeasurement{
 		Requests:          make([]*workerv1.RequestMeasurement, len(s.Requests)),
-		Journeys:          fromJourneys(s.Journeys),
-		Lateness:          fromHistogram(s.Lateness),
-		ReadLateness:      fromHistogram(s.ReadLateness),
+		Journeys:          p.fromJourneys(s.Journeys),
+		Lateness:          p.fromHistogram(s.Lateness),
+		ReadLateness:      p.fromHistogram(s.ReadLateness),
 		Due:               s.Due,
 		Unsent:            s.Unsent,
 		UnsentWithoutRoom: s.UnsentWithoutRoom,
 		ConnectionsOpened: s.ConnectionsOpened,
 		OpenedInWindow:    s.OpenedInWindow,
-		Handshakes:        fromHistogram(s.Handshakes),
+		Handshakes:        p.fromHistogram(s.Handshakes),
 		ResumedHandshakes: s.ResumedHandshakes,
 		Reused:            s.Reused,
 		StartUnixNanos:    fromTime(s.FirstStart),
@@ -43,14 +47,14 @@ func Encode(s *measure.Measurement) (*workerv1.StepMeasurement, error) {
 		Replay:            fromReplay(s.Replay),
 	}
 	for i := range s.Requests {
-		m.Requests[i] = fromRequest(&s.Requests[i])
+		m.Requests[i] = p.fromRequest(&s.Requests[i])
 	}
 	var err error
 	m.Clients, err = fromClients(s.Clients)
 	return m, err
 }
 
-func fromRequest(r *measure.Request) *workerv1.RequestMeasurement {
+func (p *packing) fromRequest(r *measure.Request) *workerv1.RequestMeasurement {
 	return &workerv1.RequestMeasurement{
 		Sent:              r.Sent,
 		Expected:          r.Expected,
@@ -59,24 +63,24 @@ func fromRequest(r *measure.Request) *workerv1.RequestMeasurement {
 		ExpectedInWindow:  r.ExpectedInWindow,
 		Outcomes:          slices.Clone(r.Outcomes[:]),
 		StatusCodes:       fromStatusCodes(r.StatusCodes),
-		Response:          fromHistogram(r.Response),
-		Service:           fromHistogram(r.Service),
+		Response:          p.fromHistogram(r.Response),
+		Service:           p.fromHistogram(r.Service),
 		Due:               r.Due,
 		OnTime:            slices.Clone(r.OnTime),
 		Overdue:           slices.Clone(r.Overdue),
-		FailedResponse:    fromHistogram(r.Failed.Response),
-		FailedService:     fromHistogram(r.Failed.Service),
+		FailedResponse:    p.fromHistogram(r.Failed.Response),
+		FailedService:     p.fromHistogram(r.Failed.Service),
 		Sampled:           r.Sampled,
 		Traces:            fromTraces(r.Traces),
-		Ideal:             fromIdeal(r.Ideal, r.Response),
-		FailedIdeal:       fromIdeal(r.Failed.Ideal, r.Failed.Response),
+		Ideal:             p.fromIdeal(r.Ideal, r.Response),
+		FailedIdeal:       p.fromIdeal(r.Failed.Ideal, r.Failed.Response),
 		IdealOnTime:       slices.Clone(r.IdealOnTime),
 		Displaced:         r.Displaced,
 		Undecided:         r.Undecided,
 		Excused:           r.Excused,
 		Errors:            fromErrors(r.Errors),
 		Redirects:         r.Redirects,
-		Streams:           fromStreams(r.Streams),
+		Streams:           p.fromStreams(r.Streams),
 	}
 }
 

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ import (
 // grouped is a measurement of a running step as it arrives.
 func grouped(t testing.TB, s *measure.Measurement, groups []int32) *workerv1.StepMeasurement {
 	t.Helper()
-	m, err := EncodeGroups(s, groups)
+	m, err := EncodeGroups(s, groups, true)
 	must.Succeed(t, err)
 	b, err := proto.Marshal(m)
 	must.Succeed(t, err)
@@ -107,25 +108,24 @@ func TestReadGroupsRefusesWhatDoesNotAddUp(t *testing.T) {
 			m.Counts = encodeCounts(all)
 		}
 	}
-	const sent, expected, late, success, status = 1, 2, 3, fields, fields + measure.NumOutcomes + 200
+	const success, status = fields, fields + measure.NumOutcomes + 200
 	for want, change := range map[string]func(*workerv1.StepMeasurement){
 		"":                      func(*workerv1.StepMeasurement) {},
 		"requests: 1, the plan": func(m *workerv1.StepMeasurement) { m.Requests = m.Requests[:1] },
 		"counts: truncated":     func(m *workerv1.StepMeasurement) { m.Counts = append(m.Counts, 0x80) },
 		"counts: those of the requests of group 0 do not add up to its own": func(m *workerv1.StepMeasurement) { m.Counts = nil },
 		"counts: those of the requests of group 1":                          func(m *workerv1.StepMeasurement) { m.Requests[1].Late = 1 },
-		"counts: requests[2].outcomes: their sum is 7, sent is 6":           each(func(row []int64) { row[success]++ }),
-		"counts: requests[2].outcomes: their sum is 6, sent is 7":           each(func(row []int64) { row[sent]++ }),
 		"counts: requests[2].status_codes: their sum is 4, 5 completed":     each(func(row []int64) { row[status]-- }),
 		"counts: requests[2].status_codes: 42 is not a status code": each(func(row []int64) {
 			row[status]--
 			row[status-200+42]++
 		}),
 		"counts: requests[2].status_codes: their sum is 1, 5 completed": each(func(row []int64) { row[status], row[status+int(measure.ServerError)] = 1, 0 }),
-		"counts: requests[2].sent: 6 is more than due, 1":               each(func(row []int64) { row[0] = 1 }),
+		"counts: requests[2].sent: 6 is more than due, 1":               each(func(row []int64) { row[dueNumber] = 1 }),
 		"due: 21, and 19 of the requests":                               func(m *workerv1.StepMeasurement) { m.Requests[0].Due = m.Requests[0].Sent },
-		"counts: requests[2].expected: 6 is more than completed, 5":     each(func(row []int64) { row[expected] = 6 }),
-		"counts: requests[2].late: 7 is more than sent, 6":              each(func(row []int64) { row[0], row[late] = 6, 7 }),
+		"counts: requests[2].status_codes: their sum is 5, 6 completed": each(func(row []int64) { row[success]++ }),
+		"counts: requests[2].expected: -1 is less than 0":               each(func(row []int64) { row[unexpectedNumber] = 4 }),
+		"counts: requests[2].late: 7 is more than sent, 6":              each(func(row []int64) { row[dueNumber], row[lateNumber] = 6, 7 }),
 		"counts: a time is longer": func(m *workerv1.StepMeasurement) {
 			m.Counts = encodeCounts(append(make([]int64, 3*perCounted), 1))
 		},
@@ -143,7 +143,7 @@ func TestReadGroupsRefusesWhatDoesNotAddUp(t *testing.T) {
 	histogram{counts: silent.GetCounts()}.addTo(rows)
 	for i := range 3 {
 		row := rows[perCounted*i : perCounted*(i+1)]
-		row[0] = 0
+		row[dueNumber] = 0
 		clear(row[fields+measure.NumOutcomes:])
 		silent.Requests[groups[i]].Due = 0
 	}
@@ -154,7 +154,7 @@ func TestReadGroupsRefusesWhatDoesNotAddUp(t *testing.T) {
 	if _, err := Read(honestGroups(), 2); err == nil || err.Error() != "counts: the measurement is of each request" {
 		t.Errorf("read as that of each request: %v", err)
 	}
-	if _, err := EncodeGroups(measure.NewMeasurement(2), groups); err == nil {
+	if _, err := EncodeGroups(measure.NewMeasurement(2), groups, false); err == nil {
 		t.Error("groups of three requests are taken for two")
 	}
 }
@@ -189,6 +189,27 @@ func FuzzReadGroups(f *testing.F) {
 	})
 }
 
+// The quick check of numbers and the one that says what is wrong with them agree.
+func TestNumbersAddUpIfNothingIsWrongWithThem(t *testing.T) {
+	addUp := 0
+	for range 100_000 {
+		var n numbers
+		for i := range n {
+			n[i] = max(0, rand.Int64N(12)-8) // most are 0
+		}
+		codes := max(0, rand.Int64N(12)-8)
+		if n.addUp(codes) != (n.check(codes) == nil) {
+			t.Fatalf("%v with %d status codes add up: %t, and what is wrong with them is %v", n, codes, n.addUp(codes), n.check(codes))
+		}
+		if n.addUp(codes) {
+			addUp++
+		}
+	}
+	if addUp < 1000 {
+		t.Errorf("%d of 100,000 add up", addUp)
+	}
+}
+
 func TestNumbersOfARequest(t *testing.T) {
 	var want numbers
 	for n := range want {
@@ -197,7 +218,7 @@ func TestNumbersOfARequest(t *testing.T) {
 	var r measure.Request
 	want.set(&r)
 	same.As(t, "numbers", want, numbersOf(&r))
-	if r.Due != 1 || r.Sent != 2 || r.Sampled != fields || r.Outcomes[measure.Success] != fields+1 || slices.Max(r.Outcomes[:]) != int64(len(want)) {
+	if r.Due != 1 || r.Expected != r.Outcomes[measure.Success]+r.Outcomes[measure.RateLimited]-2 || r.Sampled != fields || r.Outcomes[measure.Success] != fields+1 || slices.Max(r.Outcomes[:]) != int64(len(want)) {
 		t.Errorf("the request is %+v", r)
 	}
 }

@@ -35,14 +35,6 @@ const (
 	many      = 1<<countBits - 1
 )
 
-// fromHistogram leaves an empty histogram out.
-func fromHistogram(h *measure.Histogram) *workerv1.Histogram {
-	if h == nil || h.Count() == 0 {
-		return nil
-	}
-	return &workerv1.Histogram{Counts: appendCounts(nil, h.Filled()), Clamped: h.Clamped()}
-}
-
 func encodeCounts(counts []int64) []byte { return appendCounts(nil, slices.All(counts)) }
 
 // appendCounts appends counts by slot, in order; empty slots may be among them.

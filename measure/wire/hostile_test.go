@@ -332,7 +332,7 @@ func histogramOf(t testing.TB, n int) *workerv1.Histogram {
 	for range n {
 		h.Record(time.Millisecond)
 	}
-	return fromHistogram(h)
+	return (*packing)(nil).fromHistogram(h)
 }
 
 // counts are those integers as they travel.

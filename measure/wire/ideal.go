@@ -9,11 +9,11 @@ import (
 
 // fromIdeal leaves ideal times out that are the measured ones: those of a worker that was
 // never late are.
-func fromIdeal(ideal, measured *measure.Histogram) *workerv1.Histogram {
+func (p *packing) fromIdeal(ideal, measured *measure.Histogram) *workerv1.Histogram {
 	if ideal.Equal(measured) {
 		return nil
 	}
-	return fromHistogram(ideal)
+	return p.fromHistogram(ideal)
 }
 
 // readIdeal validates ideal times: there is one for each measured one, which are in the

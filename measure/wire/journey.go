@@ -12,14 +12,14 @@ import (
 // perJourney is how many histograms there are of a journey.
 const perJourney = 3
 
-func fromJourneys(journeys []measure.Journey) []*workerv1.JourneyMeasurement {
+func (p *packing) fromJourneys(journeys []measure.Journey) []*workerv1.JourneyMeasurement {
 	var list []*workerv1.JourneyMeasurement
 	for i := range journeys {
 		j := &journeys[i]
 		list = append(list, &workerv1.JourneyMeasurement{
 			Started: j.Started, Completed: j.Completed, Failed: j.Failed, Due: j.Due,
-			Time: fromHistogram(j.Time), Unfinished: fromHistogram(j.Unfinished),
-			Ideal: fromIdeal(j.Ideal, j.Time), Excused: j.Excused, FailedIn: j.FailedIn,
+			Time: p.fromHistogram(j.Time), Unfinished: p.fromHistogram(j.Unfinished),
+			Ideal: p.fromIdeal(j.Ideal, j.Time), Excused: j.Excused, FailedIn: j.FailedIn,
 			ByCondition: j.ByCondition, Because: j.Because, LeftOut: j.LeftOut,
 		})
 	}

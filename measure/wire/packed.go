@@ -11,134 +11,140 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// Where most slots of a histogram count something, its counts travel in blocks of 64 slots with
-// as many bits for each as the largest needs. Eight of them are read, checked and added at once,
-// which takes a tenth of the time that they take one by one.
+// Where most slots of a histogram count something, its counts travel by planes: plane p has bit p of
+// each count, those of 64 slots in a word. 64 bits are read, checked and added at once, and no count has more
+// bits than the largest of its 64 needs.
+//
+// Words that have no bit are left out: each group of 64 words begins with one that says which of them there are.
 const (
-	blockSlots = 64
-	// words is how many numbers of 64 bits have a byte for each slot of a block.
-	words = blockSlots / 8
-	// blocks is how many there are. The slots after the last whole block are sent one by one.
-	blocks = int(measure.Slots) / blockSlots
-	// widthBits is how many bits of a block's key say how wide its counts are.
-	widthBits = 2
-	maxPacked = 1<<8 - 1
+	wordSlots  = 64
+	groupWords = 64
+	// planes is how many bits a packed count may have.
+	planes = 16
+	// words is how many a plane may have. The slots after the last whole word are sent one by one.
+	words       = int(measure.Slots) / wordSlots
+	planeGroups = (words + groupWords - 1) / groupWords
+	planeWords  = planeGroups * groupWords
+	// lastWords is how many words the last group of a plane may have.
+	lastWords = words - (planeGroups-1)*groupWords
+	wordBytes = 8
+	// groupHead is how many bytes say which words of a group there are, and how many groups without any are before it:
+	// fewer than 256.
+	groupHead = 1 + wordBytes
 )
 
-// width is the binary logarithm of how many bits a count of a block has.
-type width uint
-
-// widthFor is what counts need of which the largest is most, at most maxPacked.
-func widthFor(most uint64) width { return width(bits.Len(uint(bits.Len64(most) - 1))) }
-
-// size is how many bytes a block takes, without its key.
-func (w width) size() int { return 8 << w }
-
-// ones, twos and fours have the bits of the lowest count of each byte, of which each has so many bits.
-const ones, twos, fours = 0x01 * each, 0x03 * each, 0x0f * each
-
-// upper has the upper half of the bits of each count, for each width: a block in which none is
-// set has narrower counts. All that counts of one bit can be is none.
-var upper = [...]uint64{0xff * each, 0xaa * each, 0xcc * each, 0xf0 * each}
-
-// Pack makes the histograms of a measurement cheaper to merge, for a coordinator that reads
-// packed ones: ClockReply.packed says so.
-func Pack(m *workerv1.StepMeasurement) {
-	for h := range histogramsOf(m) {
-		if h != nil {
-			h.Counts, h.Packed = packCounts(h.Counts)
-		}
-	}
+// packing divides counts into packed ones and the rest. It is empty before and after each histogram. nil packs none.
+type packing struct {
+	rest []byte
+	// slot is the one after the last in rest.
+	slot int
+	// filled are the words of each group that have a bit.
+	filled [planes * planeGroups]uint64
+	words  [planes * planeWords]uint64
 }
 
-// histogramsOf are all of a measurement; some are nil.
-func histogramsOf(m *workerv1.StepMeasurement) iter.Seq[*workerv1.Histogram] {
-	return func(yield func(*workerv1.Histogram) bool) {
-		all := []*workerv1.Histogram{m.GetLateness(), m.GetReadLateness(), m.GetHandshakes()}
-		for _, r := range m.GetRequests() {
-			all = append(all, r.GetResponse(), r.GetService(), r.GetFailedResponse(), r.GetFailedService(), r.GetIdeal(), r.GetFailedIdeal())
-			all = append(append(all, r.GetStreams().GetTimes()...), r.GetStreams().GetIdeal()...)
+// fromHistogram leaves an empty histogram out.
+func (p *packing) fromHistogram(h *measure.Histogram) *workerv1.Histogram {
+	switch {
+	case h == nil || h.Count() == 0:
+		return nil
+	case p == nil:
+		return &workerv1.Histogram{Counts: appendCounts(nil, h.Filled()), Clamped: h.Clamped()}
+	}
+	rest, packed := p.pack(h.Filled())
+	return &workerv1.Histogram{Counts: rest, Packed: packed, Clamped: h.Clamped()}
+}
+
+// pack divides counts by slot into packed ones and the rest, as they travel.
+func (p *packing) pack(counts iter.Seq2[int, int64]) (rest, packed []byte) {
+	var of [wordSlots]uint64
+	word, filled := 0, 0
+	for slot, n := range counts {
+		if slot/wordSlots != word {
+			p.add(word, filled, &of)
+			word, filled = slot/wordSlots, 0
 		}
-		for _, j := range m.GetJourneys() {
-			all = append(all, j.GetTime(), j.GetUnfinished(), j.GetIdeal())
+		of[slot%wordSlots] = uint64(n)
+		filled++
+	}
+	p.add(word, filled, &of)
+	rest, packed = p.rest, p.takePacked()
+	p.rest, p.slot = nil, 0
+	return rest, packed
+}
+
+// add adds the counts of 64 slots, so many of which are filled, and clears them. They are packed if that takes at
+// most four bytes for each, since it takes less time to read them: one by one, most take a byte or two.
+func (p *packing) add(word, filled int, of *[wordSlots]uint64) {
+	all := uint64(0)
+	for _, n := range of {
+		all |= n
+	}
+	if width := bits.Len64(all); width <= planes && word < words && width*wordBytes <= 4*filled {
+		p.addPacked(word, width, of)
+	} else {
+		p.addRest(word, of)
+	}
+	clear(of[:])
+}
+
+// addPacked adds counts of so many bits.
+func (p *packing) addPacked(word, width int, of *[wordSlots]uint64) {
+	for first := 0; first < width; first += 8 {
+		var eight [8]uint64 // planes
+		for row := range eight {
+			bytes := uint64(0)
+			for i, n := range of[8*row:][:8] {
+				bytes |= n >> first & 0xff << (8 * i)
+			}
+			for plane, bytes := 0, transpose(bytes); bytes != 0; plane, bytes = plane+1, bytes>>8 {
+				eight[plane] |= bytes & 0xff << (8 * row)
+			}
 		}
-		for _, h := range all {
-			if !yield(h) {
-				return
+		for plane, v := range eight {
+			if v != 0 {
+				at := (first+plane)*planeWords + word
+				p.words[at] = v
+				p.filled[at/groupWords] |= 1 << (at % groupWords)
 			}
 		}
 	}
 }
 
-// packing divides counts into blocks.
-type packing struct {
-	rest, packed []byte
-	// slot and block are those after the last in rest and in packed.
-	slot, block int
+// transpose exchanges bit i of byte k with bit k of byte i (Warren, Hacker's Delight, 7-3).
+func transpose(v uint64) uint64 {
+	t := (v ^ v>>7) & 0x00aa00aa00aa00aa
+	v ^= t ^ t<<7
+	t = (v ^ v>>14) & 0x0000cccc0000cccc
+	v ^= t ^ t<<14
+	t = (v ^ v>>28) & 0x00000000f0f0f0f0
+	return v ^ t ^ t<<28
 }
 
-// packCounts divides valid counts into packed ones and the rest, as they travel.
-func packCounts(counts []byte) (rest, packed []byte) {
-	var p packing
-	var of [blockSlots]uint64
-	block, size := 0, 0
-	slot := 0
-	for len(counts) > 0 {
-		zeros, n, used := oneCount(counts)
-		if slot += int(zeros); slot/blockSlots != block {
-			p.add(block, size, &of)
-			block, size = slot/blockSlots, 0
-		}
-		of[slot%blockSlots] = n
-		slot, size, counts = slot+1, size+used, counts[used:]
-	}
-	p.add(block, size, &of)
-	return p.rest, p.packed
-}
-
-// oneCount is the first of valid counts.
-func oneCount(counts []byte) (zeros, n uint64, size int) {
-	if zeros, n, size = shortCount(counts[0]); size == 0 {
-		zeros, n, size = longCount(counts)
-	}
-	return zeros, n, size
-}
-
-// add adds the counts of a block, which take size bytes one by one, and clears them. They are packed
-// if that takes at most four times as many bytes, since it takes less time to read them.
-func (p *packing) add(block, size int, of *[blockSlots]uint64) {
-	most := uint64(0)
-	for _, n := range of {
-		most = max(most, n)
-	}
-	if most == 0 {
-		return
-	}
-	if w := widthFor(most); most <= maxPacked && block < blocks && w.size() <= 4*size {
-		p.packed = binary.AppendUvarint(p.packed, uint64(block-p.block)<<widthBits|uint64(w))
-		p.packed = appendBlock(p.packed, w, of)
-		p.block = block + 1
-		clear(of[:])
-		return
-	}
+func (p *packing) addRest(word int, of *[wordSlots]uint64) {
 	for i, n := range of {
 		if n > 0 {
-			p.rest = appendCount(p.rest, block*blockSlots+i-p.slot, n)
-			p.slot = block*blockSlots + i + 1
+			p.rest = appendCount(p.rest, word*wordSlots+i-p.slot, n)
+			p.slot = word*wordSlots + i + 1
 		}
 	}
-	clear(of[:])
 }
 
-func appendBlock(b []byte, w width, of *[blockSlots]uint64) []byte {
-	var packed [words]uint64
-	perByte := 8 >> w // how many counts there are in a byte
-	for slot, n := range of {
-		row, lane := slot/8, slot%8
-		packed[row/perByte] |= n << (8*lane + row%perByte<<w)
-	}
-	for _, v := range packed[:1<<w] {
-		b = binary.LittleEndian.AppendUint64(b, v)
+// takePacked returns the packed counts as they travel, and removes them.
+func (p *packing) takePacked() (b []byte) {
+	skipped := 0
+	for group, filled := range p.filled {
+		if filled == 0 {
+			skipped++
+			continue
+		}
+		b = append(b, byte(skipped))
+		b = binary.LittleEndian.AppendUint64(b, filled)
+		for ; filled != 0; filled &= filled - 1 {
+			at := group*groupWords + bits.TrailingZeros64(filled)
+			b = binary.LittleEndian.AppendUint64(b, p.words[at])
+		}
+		skipped, p.filled[group] = 0, 0
 	}
 	return b
 }
@@ -147,65 +153,44 @@ func appendBlock(b []byte, w width, of *[blockSlots]uint64) []byte {
 // together: at most sent.
 func checkPacked(b []byte, before, sent uint64) (total uint64, err error) {
 	total = before
-	for block := uint64(0); len(b) > 0; block++ {
-		key, size := readInteger(b)
-		if size < 0 {
-			return 0, errors.New("packed: an integer is overlong")
-		}
-		w := width(key & (1<<widthBits - 1))
-		if size == 0 || len(b) < size+w.size() {
+	for group := 0; len(b) > 0; group++ {
+		if len(b) < groupHead {
 			return 0, errors.New("packed: truncated")
 		}
-		skipped := key >> widthBits
-		if skipped >= uint64(blocks)-block {
+		if group += int(b[0]); group >= planes*planeGroups {
+			return 0, fmt.Errorf("packed: a count has more than %d bits", planes)
+		}
+		filled := binary.LittleEndian.Uint64(b[1:])
+		b = b[groupHead:]
+		used := bits.OnesCount64(filled) * wordBytes
+		if len(b) < used {
+			return 0, errors.New("packed: truncated")
+		}
+		if group%planeGroups == planeGroups-1 && filled>>lastWords != 0 {
 			return 0, fmt.Errorf("packed: a time is longer than %v", measure.Highest)
 		}
-		block += skipped
-		n, ok := w.sum(b[size : size+w.size()])
-		switch {
-		case !ok:
-			return 0, errors.New("packed: the counts of a block are wider than they need be")
-		case n > sent-total:
+		ones, ok := countOnes(b[:used])
+		if !ok {
+			return 0, errors.New("packed: a word is empty that should be left out")
+		}
+		n := ones << (group / planeGroups) // at most 2^12 of 2^15
+		if n > sent-total {
 			return 0, fmt.Errorf("count: more than sent, %d", sent)
 		}
-		total += n
-		b = b[size+w.size():]
+		total, b = total+n, b[used:]
 	}
 	return total, nil
 }
 
-// sum adds up the counts of a block; ok is false if they have room in fewer bits. The sums of
-// all bytes at one place of the numbers have room in 16 bits. The widths are written out, as in addTo.
-func (w width) sum(b []byte) (n uint64, ok bool) {
-	const pairs = 0x00ff00ff00ff00ff
-	var all, sums uint64
-	switch w {
-	case 0:
+// countOnes is how many bits are set in words; ok is false if there is none, or one without a bit.
+func countOnes(b []byte) (ones uint64, ok bool) {
+	ok = len(b) > 0
+	for ; len(b) >= wordBytes; b = b[wordBytes:] {
 		v := binary.LittleEndian.Uint64(b)
-		return uint64(bits.OnesCount64(v)), v != 0
-	case 1:
-		_ = b[15]
-		for i := range 2 {
-			v := binary.LittleEndian.Uint64(b[8*i:])
-			all |= v
-			sums += v&twos + v>>2&twos + v>>4&twos + v>>6&twos
+		if v == 0 {
+			return 0, false
 		}
-		sums = sums&pairs + sums>>8&pairs
-	case 2:
-		_ = b[31]
-		for i := range 4 {
-			v := binary.LittleEndian.Uint64(b[8*i:])
-			all |= v
-			sums += v&fours + v>>4&fours
-		}
-		sums = sums&pairs + sums>>8&pairs
-	default:
-		_ = b[63]
-		for i := range 8 {
-			v := binary.LittleEndian.Uint64(b[8*i:])
-			all |= v
-			sums += v&pairs + v>>8&pairs
-		}
+		ones += uint64(bits.OnesCount64(v))
 	}
-	return sums * 0x0001000100010001 >> 48, all&upper[w] != 0
+	return ones, ok
 }

@@ -15,31 +15,46 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-// blockOf is a block whose counts have so many bits, the first of which are given, after so many
-// others.
-func blockOf(skipped uint64, w width, first ...uint64) []byte {
-	var of [blockSlots]uint64
-	copy(of[:], first)
-	return appendBlock(counts(skipped<<widthBits|uint64(w)), w, &of)
+// packedOf are packed counts by slot.
+func packedOf(bySlot map[int]uint64) []byte {
+	var p packing
+	var all [words][wordSlots]uint64
+	for slot, n := range bySlot {
+		all[slot/wordSlots][slot%wordSlots] = n
+	}
+	for word := range all {
+		p.addPacked(word, planes, &all[word])
+	}
+	return p.takePacked()
+}
+
+// group is one of packed counts, after so many others without a bit.
+func group(skipped int, filled uint64, words ...uint64) []byte {
+	b := binary.LittleEndian.AppendUint64([]byte{byte(skipped)}, filled)
+	for _, v := range words {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	return b
 }
 
 // unpacked are packed counts by slot, as the protocol describes them: bit by bit.
 func unpacked(b []byte) []int64 {
 	dense := make([]int64, measure.Slots)
-	for block := 0; len(b) > 0; block++ {
-		key, size := binary.Uvarint(b)
-		block += int(key / 4)
-		width := 1 << (key % 4) // bits of a count
-		numbers := b[size:][:8*width]
-		for s := range 64 {
-			part := s / 8 // of all the bits of the s mod 8-th bytes
-			for i := range width {
-				bit := part*width + i
-				set := numbers[bit/8*8+s%8] >> (bit % 8) & 1
-				dense[64*block+s] |= int64(set) << i
+	for group := 0; len(b) > 0; group++ {
+		group += int(b[0])
+		filled := b[1:][:8]
+		b = b[9:]
+		for w := range 64 {
+			if filled[w/8]>>(w%8)&1 == 0 {
+				continue
 			}
+			for s := range 64 {
+				if b[s/8]>>(s%8)&1 == 1 {
+					dense[64*(64*(group%6)+w)+s] += 1 << (group / 6)
+				}
+			}
+			b = b[8:]
 		}
-		b = b[size+len(numbers):]
 	}
 	return dense
 }
@@ -66,14 +81,13 @@ func sameCounts(t *testing.T, what string, want, got []int64) {
 func TestPackedHistogramsAddUpToTheSameCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, sparse := range []int{1, 5, 1000} {
-		for _, most := range []int64{1, 3, 6, 15, 255, 256, 1 << 30} {
+		for _, most := range []int64{1, 3, 6, 255, 1<<16 - 1, 1 << 16, 1 << 30} {
 			want, sum := make([]int64, measure.Slots), newTimeSum()
 			for range 2 { // the memory of one sum is that of the next
 				clear(want)
-				for range 3 {
+				for range batchSize + 3 {
 					dense := denseHistogram(rng, sparse, most)
-					m := &workerv1.Histogram{Counts: encodeCounts(dense), Clamped: 1}
-					m.Counts, m.Packed = packCounts(m.Counts)
+					m := new(packing).fromHistogram(measure.HistogramOf(dense, 1))
 					h, err := readHistogram(m, maxCount)
 					must.Succeed(t, err)
 					sum.add(h)
@@ -91,66 +105,54 @@ func TestPackedHistogramsAddUpToTheSameCounts(t *testing.T) {
 				}
 				got := sum.take()
 				sameCounts(t, "the sum", want, got.Counts())
-				if got.Clamped() != 3 {
-					t.Errorf("%d are clamped, want 3", got.Clamped())
+				if got.Clamped() != batchSize+3 {
+					t.Errorf("%d are clamped, want 11", got.Clamped())
 				}
 			}
 		}
 	}
 }
 
-// A thousand workers' counts of each width have no room in a byte.
-func TestNoByteOverflowsInTheSumOfAThousandWorkers(t *testing.T) {
-	for _, n := range []int64{1, 3, 15, 255} {
-		h, err := readHistogram(&workerv1.Histogram{Packed: blockOf(uint64(blocks-1), widthFor(uint64(n)), slices.Repeat([]uint64{uint64(n)}, blockSlots)...)}, maxCount)
-		must.Succeed(t, err)
-		sum := newTimeSum()
-		for range 1000 {
-			sum.add(h)
-		}
-		for slot, got := range sum.take().Counts()[(blocks-1)*blockSlots:][:blockSlots] {
-			if got != 1000*n {
-				t.Fatalf("slot %d of the last block counts %d, want %d", slot, got, 1000*n)
-			}
-		}
+// The sum of more histograms than have room in its words, with the largest counts.
+func TestNoWordOverflowsInTheSum(t *testing.T) {
+	const most, slot = 1<<planes - 1, words*wordSlots - 1
+	h, err := readHistogram(&workerv1.Histogram{Packed: packedOf(map[int]uint64{slot: most})}, maxCount)
+	must.Succeed(t, err)
+	sum := newTimeSum()
+	for range 3*maxAdded + 1 {
+		sum.add(h)
 	}
-}
-
-func TestWidthIsTheLeastThatHasRoom(t *testing.T) {
-	for most := uint64(1); most <= maxPacked; most++ {
-		w := widthFor(most)
-		if room := uint64(1) << (1 << w); most >= room || w > 0 && most < 1<<(1<<(w-1)) {
-			t.Errorf("counts up to %d have %d bits", most, 1<<w)
-		}
+	if got := sum.take().Counts()[slot]; got != (3*maxAdded+1)*most {
+		t.Errorf("the last slot counts %d, want %d", got, (3*maxAdded+1)*most)
 	}
 }
 
 func TestReadPackedRefuses(t *testing.T) {
-	one := blockOf(0, 0, 1)
+	one := group(0, 1, 1)
+	const all = 1<<64 - 1
 	for name, test := range map[string]struct {
 		counts, in []byte
 		want       string
 	}{
-		"a key without a block":                 {nil, []byte{0}, "packed: truncated"},
-		"half a block":                          {nil, one[:5], "packed: truncated"},
-		"a second block of which half is":       {nil, append(slices.Clone(one), blockOf(0, 1, 2)[:9]...), "packed: truncated"},
-		"an unfinished key":                     {nil, []byte{0x80}, "packed: truncated"},
-		"a padded key":                          {nil, append([]byte{0x80, 0}, one[1:]...), "packed: an integer is overlong"},
-		"a key of 65 bits":                      {nil, bytes.Repeat([]byte{0xff}, 20), "packed: an integer is overlong"},
-		"a block after the last whole one":      {nil, blockOf(uint64(blocks), 0, 1), "packed: a time is longer than 1h0m0s"},
-		"another after the last":                {nil, append(blockOf(uint64(blocks-1), 0, 1), one...), "packed: a time is longer than 1h0m0s"},
-		"the longest gap":                       {nil, blockOf(1<<61, 0, 1), "packed: a time is longer than 1h0m0s"},
-		"the longest gap after others":          {nil, append(slices.Clone(one), blockOf(1<<62-1, 0, 1)...), "packed: a time is longer than 1h0m0s"},
-		"a block without counts":                {nil, blockOf(0, 0), "wider than they need be"},
-		"counts of one bit in two":              {nil, blockOf(0, 1, 1, 0, 1), "wider than they need be"},
-		"counts of two bits in four":            {nil, blockOf(0, 2, 3, 3), "wider than they need be"},
-		"counts of four bits in eight":          {nil, blockOf(0, 3, 4, 6), "wider than they need be"},
-		"more than sent, of one bit each":       {nil, blockOf(0, 0, slices.Repeat([]uint64{1}, 11)...), "count: more than sent, 10"},
-		"more than sent, of two":                {nil, blockOf(0, 1, 3, 3, 3, 2), "count: more than sent, 10"},
-		"more than sent, of four":               {nil, blockOf(0, 2, 4, 7), "count: more than sent, 10"},
-		"more than sent, of eight":              {nil, blockOf(0, 3, slices.Repeat([]uint64{255}, blockSlots)...), "count: more than sent, 10"},
-		"more than sent, in two blocks":         {nil, append(blockOf(0, 2, 6), blockOf(9, 2, 5)...), "count: more than sent, 10"},
-		"more than sent, with those one by one": {counts(key(7, 6)), blockOf(0, 2, 5), "count: more than sent, 10"},
+		"a key without a group":                 {nil, []byte{0}, "packed: truncated"},
+		"half of what says which words":         {nil, one[:5], "packed: truncated"},
+		"half a word":                           {nil, one[:13], "packed: truncated"},
+		"a word of two":                         {nil, group(0, 3, 1), "packed: truncated"},
+		"a second group of which half is":       {nil, append(slices.Clone(one), one[:12]...), "packed: truncated"},
+		"a word after the last":                 {nil, group(planeGroups-1, 1<<lastWords, 1), "packed: a time is longer than 1h0m0s"},
+		"one after the last of another plane":   {nil, group(3*planeGroups-1, 1<<lastWords, 1), "packed: a time is longer than 1h0m0s"},
+		"a bit after the last":                  {nil, group(planes*planeGroups, 1, 1), "packed: a count has more than 16 bits"},
+		"another after the last":                {nil, append(group(2, 1, 1), group(planes*planeGroups-3, 1, 1)...), "packed: a count has more than 16 bits"},
+		"the longest gap":                       {nil, group(255, 1, 1), "packed: a count has more than 16 bits"},
+		"the longest gap after others":          {nil, append(slices.Clone(one), group(255, 1, 1)...), "packed: a count has more than 16 bits"},
+		"a group without words":                 {nil, group(0, 0), "packed: a word is empty"},
+		"a word without bits":                   {nil, group(0, 3, 1, 0), "packed: a word is empty"},
+		"more than sent, in a word":             {nil, group(0, 1, 1<<11-1), "count: more than sent, 10"},
+		"more than sent, by a higher bit":       {nil, group(4*planeGroups, 1, 1), "count: more than sent, 10"},
+		"more than sent, in two words":          {nil, group(0, 3, 1<<6-1, 1<<5-1), "count: more than sent, 10"},
+		"more than sent, in two groups":         {nil, append(group(0, 1, 1<<6-1), group(9, 1, 7)...), "count: more than sent, 10"},
+		"as many as there is room for":          {nil, group(planes*planeGroups-2, all, slices.Repeat([]uint64{all}, groupWords)...), "count: more than sent, 10"},
+		"more than sent, with those one by one": {counts(key(7, 6)), group(0, 1, 1<<5-1), "count: more than sent, 10"},
 		"one by one, truncated":                 {[]byte{0x80}, one, "counts: truncated"},
 		"negative, which is a large one":        {counts(key(0, 7), 1<<64-8), one, "count: more than sent, 10"},
 	} {
@@ -162,7 +164,7 @@ func TestReadPackedRefuses(t *testing.T) {
 		})
 	}
 	for name, in := range map[string][]byte{
-		"the last whole block": blockOf(uint64(blocks-1), 0, 1), "all that was sent": append(blockOf(0, 2, 4), blockOf(0, 2, 6)...),
+		"the last word": group(planeGroups-1, 1<<(lastWords-1), 1), "all that was sent": append(group(0, 1, 3), group(2*planeGroups-2, 1, 1<<4-1)...),
 	} {
 		if _, err := readHistogram(&workerv1.Histogram{Packed: in}, 10); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -174,12 +176,12 @@ func TestReadPackedRefuses(t *testing.T) {
 func TestReadRefusesPackedTimesThatDoNotAddUp(t *testing.T) {
 	for want, change := range map[string]func(*workerv1.RequestMeasurement){
 		"requests[0].response: 9 times, and 10 requests that ended": func(r *workerv1.RequestMeasurement) {
-			r.Response = &workerv1.Histogram{Packed: blockOf(0, 2, 5, 4)}
+			r.Response = &workerv1.Histogram{Packed: group(0, 1, 1<<9-1)}
 		},
-		"requests[0].response: count: more than sent, 10": func(r *workerv1.RequestMeasurement) { r.Response.Packed = blockOf(0, 0, 1) },
+		"requests[0].response: count: more than sent, 10": func(r *workerv1.RequestMeasurement) { r.Response.Packed = group(0, 1, 1) },
 		"requests[0].service: packed: truncated":          func(r *workerv1.RequestMeasurement) { r.Service.Packed = []byte{0} },
 		"requests[0].ideal: 9 values, measured are 10": func(r *workerv1.RequestMeasurement) {
-			r.Ideal = &workerv1.Histogram{Packed: blockOf(0, 2, 5, 4)}
+			r.Ideal = &workerv1.Histogram{Packed: group(0, 1, 1<<9-1)}
 		},
 	} {
 		m := honest(t)
@@ -228,13 +230,9 @@ func busy() *measure.Measurement {
 // All histograms of a measurement are packed, and it means the same.
 func TestPackChangesNoCount(t *testing.T) {
 	s := busy()
-	plain, packed := travel(t, s), travel(t, s)
-	Pack(packed)
-	for h := range histogramsOf(packed) {
-		if h.GetCounts() != nil && h.GetPacked() == nil {
-			t.Errorf("this is not packed: %v", h)
-		}
-	}
+	plain := travel(t, s)
+	packed, err := new(packing).encode(s)
+	must.Succeed(t, err)
 	want, err := Decode(plain, 2)
 	must.Succeed(t, err)
 	got, err := Decode(packed, 2)
@@ -244,6 +242,15 @@ func TestPackChangesNoCount(t *testing.T) {
 	must.Succeed(t, err)
 	other, err := Read(packed, 2)
 	must.Succeed(t, err)
+	all := slices.Clone(other.histograms)
+	for _, s := range other.streams {
+		all = append(append(all, s.times[:]...), s.ideal[:]...)
+	}
+	for i, h := range all {
+		if len(h.counts) > 0 && len(h.packed) == 0 {
+			t.Errorf("histogram %d is not packed: % x", i, h.counts)
+		}
+	}
 	if both.Size() <= other.Size() {
 		t.Errorf("%d bytes packed, %d unpacked", other.Size(), both.Size())
 	}
@@ -255,9 +262,9 @@ func TestPackChangesNoCount(t *testing.T) {
 
 // FuzzReadPacked: whatever is accepted has as many values as its sum, and one encoding.
 func FuzzReadPacked(f *testing.F) {
-	f.Add([]byte{}, blockOf(0, 0, 1), int64(10))
-	f.Add(counts(key(7, 6)), append(blockOf(3, 1, 2), blockOf(0, 3, 255)...), int64(1000))
-	f.Add([]byte{}, blockOf(uint64(blocks), 2, 15), int64(1000))
+	f.Add([]byte{}, group(0, 1, 1), int64(10))
+	f.Add(counts(key(7, 6)), packedOf(map[int]uint64{200: 3, 201: 255, 9000: 1<<planes - 1}), int64(1<<20))
+	f.Add([]byte{}, group(planes*planeGroups-1, 1<<lastWords, 1), int64(1<<20))
 	f.Fuzz(func(t *testing.T, in, packed []byte, sent int64) {
 		sent &= maxCount - 1
 		h, err := readHistogram(&workerv1.Histogram{Counts: in, Packed: packed}, sent)
@@ -265,18 +272,11 @@ func FuzzReadPacked(f *testing.F) {
 			return
 		}
 		want := unpacked(packed)
-		var again []byte
-		next := 0
-		for block := range blocks {
-			var of [blockSlots]uint64
-			for i, n := range want[block*blockSlots:][:blockSlots] {
-				of[i] = uint64(n)
-			}
-			if most := slices.Max(of[:]); most > 0 {
-				again = append(again, appendBlock(counts(uint64(block-next)<<widthBits|uint64(widthFor(most))), widthFor(most), &of)...)
-				next = block + 1
-			}
+		filled := map[int]uint64{}
+		for slot, n := range want[:words*wordSlots] {
+			filled[slot] = uint64(n)
 		}
+		again := packedOf(filled)
 		if !bytes.Equal(again, packed) {
 			t.Errorf("accepted % x, which would be sent as % x", packed, again)
 		}

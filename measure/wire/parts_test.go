@@ -16,11 +16,11 @@ func TestIdealTimesTravelWhereTheyDiffer(t *testing.T) {
 		ideal *measure.Histogram
 		sent  bool
 	}{"none": {nil, false}, "the measured ones": {measured, false}, "others": {ideal, true}} {
-		if got := fromIdeal(tc.ideal, measured); (got != nil) != tc.sent {
+		if got := (*packing)(nil).fromIdeal(tc.ideal, measured); (got != nil) != tc.sent {
 			t.Errorf("%s: sent as %v", name, got)
 		}
 	}
-	if got := fromHistogram(measure.NewHistogram()); got != nil {
+	if got := (*packing)(nil).fromHistogram(measure.NewHistogram()); got != nil {
 		t.Errorf("no times are sent as %v", got)
 	}
 	if none, one := fromTraces(nil), fromTraces(measure.Traces{{}}); none != nil || len(one.GetOutcomes()) != 1 {

@@ -9,7 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-func fromStreams(s *measure.Streams) *workerv1.Streams {
+func (p *packing) fromStreams(s *measure.Streams) *workerv1.Streams {
 	if s == nil {
 		return nil
 	}
@@ -18,8 +18,8 @@ func fromStreams(s *measure.Streams) *workerv1.Streams {
 		Tokened: s.Tokened, InputTokens: s.InputTokens, OutputTokens: s.OutputTokens,
 	}
 	for i := range s.Times {
-		m.Times = append(m.Times, orEmpty(fromHistogram(s.Times[i])))
-		m.Ideal = append(m.Ideal, orEmpty(fromIdeal(s.Ideal[i], s.Times[i])))
+		m.Times = append(m.Times, orEmpty(p.fromHistogram(s.Times[i])))
+		m.Ideal = append(m.Ideal, orEmpty(p.fromIdeal(s.Ideal[i], s.Times[i])))
 	}
 	return m
 }

@@ -2,28 +2,46 @@ package wire
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// timeSum adds up histograms. Packed counts are added eight at a time, in a byte for each slot
-// of a block. Before a byte could overflow, the counts of its block are moved to dense.
+// timeSum adds up histograms. The words of packed counts are collected until there are those of a batch of eight
+// histograms. Then each place's eight words are added without a choice by a tree of carry-save adders (Harley and
+// Seal): a bit of each of 64 slots at once.
 type timeSum struct {
 	dense   []int64 // by slot
-	bytes   [][words]uint64
-	used    []uint16 // the most that a byte of each block may be
 	clamped int64
+
+	// collected, low and high are by plane and word, as packed counts. high has the bits from plane batchBits on.
+	collected []batch
+	low       []lowSum
+	high      []uint64
+	// pending is of how many histograms words are collected, and used which places have any; added is of how many
+	// words were added, and seen which places had any.
+	pending, added int
+	used, seen     [planes * planeGroups]uint64
 }
 
+const (
+	batchSize = 8
+	batchBits = 3
+	// maxAdded is how many histograms are added before the sum is moved to dense.
+	maxAdded  = 1 << addedBits
+	addedBits = 10
+)
+
 func newTimeSum() *timeSum {
-	return &timeSum{dense: make([]int64, measure.Slots), bytes: make([][words]uint64, blocks), used: make([]uint16, blocks)}
+	return &timeSum{
+		dense: make([]int64, measure.Slots), collected: make([]batch, planes*planeWords), low: make([]lowSum, planes*planeWords),
+		high: make([]uint64, (planes+addedBits)*planeWords),
+	}
 }
 
 // take returns the sum, and is empty after it.
 func (s *timeSum) take() *measure.Histogram {
-	for block := range s.used {
-		s.flush(block)
-	}
+	s.flush()
 	h := measure.HistogramOf(s.dense, s.clamped)
 	clear(s.dense)
 	s.clamped = 0
@@ -34,72 +52,102 @@ func (s *timeSum) take() *measure.Histogram {
 func (s *timeSum) add(h histogram) {
 	s.clamped += h.clamped
 	h.addTo(s.dense)
-	for block, b := 0, h.packed; len(b) > 0; block++ {
-		key, size := uint64(b[0]), 1
-		if key >= 0x80 {
-			key, size = readInteger(b)
-		}
-		block += int(key >> widthBits)
-		w := width(key & (1<<widthBits - 1))
-		most := uint16(1)<<(1<<w) - 1
-		if s.used[block]+most > maxPacked {
-			s.flush(block)
-		}
-		s.used[block] += most
-		w.addTo(&s.bytes[block], b[size:])
-		b = b[size+w.size():]
-	}
-}
-
-// addTo adds the counts of a block to the byte of each slot. The widths are written out: one loop for all of them
-// took a tenth longer.
-func (w width) addTo(sums *[words]uint64, b []byte) {
-	switch w {
-	case 0:
-		v := binary.LittleEndian.Uint64(b)
-		sums[0] += v & ones
-		sums[1] += v >> 1 & ones
-		sums[2] += v >> 2 & ones
-		sums[3] += v >> 3 & ones
-		sums[4] += v >> 4 & ones
-		sums[5] += v >> 5 & ones
-		sums[6] += v >> 6 & ones
-		sums[7] += v >> 7 & ones
-	case 1:
-		_ = b[15]
-		for i := range 2 {
-			v := binary.LittleEndian.Uint64(b[8*i:])
-			sums[4*i] += v & twos
-			sums[4*i+1] += v >> 2 & twos
-			sums[4*i+2] += v >> 4 & twos
-			sums[4*i+3] += v >> 6 & twos
-		}
-	case 2:
-		_ = b[31]
-		for i := range 4 {
-			v := binary.LittleEndian.Uint64(b[8*i:])
-			sums[2*i] += v & fours
-			sums[2*i+1] += v >> 4 & fours
-		}
-	default:
-		_ = b[63]
-		for i := range sums {
-			sums[i] += binary.LittleEndian.Uint64(b[8*i:])
-		}
-	}
-}
-
-// flush moves the counts of a block to dense.
-func (s *timeSum) flush(block int) {
-	if s.used[block] == 0 {
+	if len(h.packed) == 0 {
 		return
 	}
-	dense := (*[blockSlots]int64)(s.dense[block*blockSlots:])
-	for i, v := range s.bytes[block] {
-		row := (*[8]int64)(dense[8*i:])
-		for lane := range row {
-			row[lane] += int64(v >> (8 * lane) & maxPacked)
+	b, number := h.packed, uint(s.pending)%batchSize
+	for group := 0; len(b) > 0; group++ {
+		group += int(b[0])
+		filled := binary.LittleEndian.Uint64(b[1:])
+		b = b[groupHead:]
+		s.used[group] |= filled
+		// The sizes of arrays, and remainders by them, spare a check of the bounds for each word.
+		places := (*[groupWords]batch)(s.collected[group*groupWords:])
+		for ; filled != 0; filled &= filled - 1 {
+			places[uint(bits.TrailingZeros64(filled))%groupWords][number] = binary.LittleEndian.Uint64(b)
+			b = b[wordBytes:]
 		}
 	}
-	s.bytes[block], s.used[block] = [words]uint64{}, 0
+	if s.pending++; s.pending == batchSize {
+		s.reduce()
+	}
+}
+
+// reduce adds what is collected.
+func (s *timeSum) reduce() {
+	for group, used := range s.used {
+		s.seen[group] |= used
+		collected, low := (*[groupWords]batch)(s.collected[group*groupWords:]), (*[groupWords]lowSum)(s.low[group*groupWords:])
+		for ; used != 0; used &= used - 1 {
+			word := uint(bits.TrailingZeros64(used)) % groupWords
+			carried := low[word].add(&collected[word])
+			for at := group*groupWords + int(word) + batchBits*planeWords; carried != 0; at += planeWords {
+				s.high[at], carried = s.high[at]^carried, s.high[at]&carried
+			}
+		}
+	}
+	s.used = [len(s.used)]uint64{}
+	s.added, s.pending = s.added+s.pending, 0
+	if s.added > maxAdded-batchSize {
+		s.flush()
+	}
+}
+
+// flush moves the packed counts to dense.
+func (s *timeSum) flush() {
+	if s.pending > 0 {
+		s.reduce()
+	}
+	if s.added == 0 {
+		return
+	}
+	for group, seen := range s.seen {
+		for ; seen != 0; seen &= seen - 1 {
+			at := group*groupWords + bits.TrailingZeros64(seen)
+			low := &s.low[at]
+			s.addBits(at, low.ones)
+			s.addBits(at+planeWords, low.twos)
+			s.addBits(at+2*planeWords, low.fours)
+			*low = lowSum{}
+		}
+	}
+	for at, v := range s.high {
+		s.addBits(at, v)
+	}
+	clear(s.high)
+	s.added, s.seen = 0, [len(s.seen)]uint64{}
+}
+
+// addBits adds a word to dense.
+func (s *timeSum) addBits(at int, v uint64) {
+	plane, first := at/planeWords, at%planeWords*wordSlots
+	for ; v != 0; v &= v - 1 {
+		s.dense[first+bits.TrailingZeros64(v)] += 1 << plane
+	}
+}
+
+// batch are the words of a place, one of each histogram.
+type batch [batchSize]uint64
+
+// lowSum is a sum of words, modulo batchSize in each bit.
+type lowSum struct{ ones, twos, fours uint64 }
+
+// add adds the words, removes them, and returns what is carried: batchSize times its bits.
+func (s *lowSum) add(of *batch) (eights uint64) {
+	var a, b, c, d uint64
+	s.ones, a = carrySave(s.ones, of[0], of[1])
+	s.ones, b = carrySave(s.ones, of[2], of[3])
+	s.twos, c = carrySave(s.twos, a, b)
+	s.ones, a = carrySave(s.ones, of[4], of[5])
+	s.ones, b = carrySave(s.ones, of[6], of[7])
+	s.twos, d = carrySave(s.twos, a, b)
+	s.fours, eights = carrySave(s.fours, c, d)
+	*of = batch{}
+	return eights
+}
+
+// carrySave adds three bits in each place.
+func carrySave(a, b, c uint64) (sum, carry uint64) {
+	either := a ^ b
+	return either ^ c, a&b | either&c
 }

@@ -345,7 +345,7 @@ func TestEncodeRefusesWhatAMessageCannotHold(t *testing.T) {
 	}
 	s.Requests[0].Errors = map[measure.Outcome]string{measure.Timeout: "late"}
 	for _, groups := range [][]int32{nil, {0}} {
-		if _, err := EncodeGroups(s, groups); err == nil || s.Requests[0].Errors == nil {
+		if _, err := EncodeGroups(s, groups, true); err == nil || s.Requests[0].Errors == nil {
 			t.Errorf("EncodeGroups: %v; the errors of what is encoded are %v", err, s.Requests[0].Errors)
 		}
 	}

@@ -138,11 +138,10 @@ func encodeLive(x *attack.Execution, a *workerv1.Assignment) error {
 	if !a.GetLiveIdeal() {
 		s.DropIdeal()
 	}
-	m, err := wire.EncodeGroups(s, a.GetGroups())
+	m, err := wire.EncodeGroups(s, a.GetGroups(), true)
 	if err != nil {
 		return err
 	}
-	wire.Pack(m)
 	_, err = proto.Marshal(m)
 	return err
 }

@@ -5911,13 +5911,12 @@ type Histogram struct {
 	Counts []byte `protobuf:"bytes,1,opt,name=counts,proto3" json:"counts,omitempty"`
 	// clamped is how many of the values were longer than 1 h.
 	Clamped int64 `protobuf:"varint,2,opt,name=clamped,proto3" json:"clamped,omitempty"`
-	// packed are counts of blocks of 64 slots, in order, the first of which has a slot of a multiple of
-	// 64; they are added to counts. Only snapshots of a running step have any, and only if
-	// ClockReply.packed is set. For each block that counts something there is an unsigned variable-length
-	// integer: 4 times the number of blocks between it and the one before, plus 0 if its largest count has
-	// one bit, 1 for two, 2 for four and 3 for eight. As many numbers of 64 bits as a count has bits
-	// follow, the lowest byte first. Slot s of the block is in byte s mod 8 of a number: the s/8-th part of
-	// all the bits that these bytes have, from the lowest of the first number on.
+	// packed are counts of at most 16 bits; they are added to counts. Only snapshots of a running
+	// step have any, and only if ClockReply.packed is set. Plane p has bit p of each count: that of slot
+	// 64*w+s is bit s of word w of the plane. A plane has 6 groups of 64 words. For each group that has a bit
+	// that is set, in order, the lowest plane first, there are a byte, the number of groups between it and the one
+	// before; a number of 64 bits, of which bit w is set if word w of the group has any; and these words, as
+	// numbers of 64 bits. The lowest byte of a number comes first.
 	Packed        []byte `protobuf:"bytes,3,opt,name=packed,proto3" json:"packed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
