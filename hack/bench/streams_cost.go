@@ -28,7 +28,7 @@ func (l streamLoad) gap() time.Duration { return time.Second / time.Duration(l.p
 // route is in the words of the ground-truth server. The streams begin evenly within one gap, so that their events
 // do not come all at once.
 func (l streamLoad) route() string {
-	return fmt.Sprintf("=stream:%d:%v:%v:%v@uniform:0s:%v", l.events(), l.gap(), l.gap()/2, l.gap(), l.gap())
+	return fmt.Sprintf("=stream:%d:%v:%v:%v:completion@uniform:0s:%v", l.events(), l.gap(), l.gap()/2, l.gap(), l.gap())
 }
 
 // openStreams is what a generator cost while streams were open.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
@@ -37,6 +38,7 @@ func TestRoutesOfStreamsAreUnderstood(t *testing.T) {
 	must.Succeed(t, err)
 	s := route.Reply.Stream
 	same.As(t, "events", 500, s.Events)
+	same.As(t, "chunks of a completion", true, s.Completion)
 	same.As(t, "mean gap", 20*time.Millisecond, s.Every+s.Jitter/2)
 	same.As(t, "spread of their starts", groundtruth.Latency(groundtruth.Uniform{To: 20 * time.Millisecond}), route.Latency)
 	for _, text := range slices.Concat(accuracyRoutes(groundtruth.SSE), accuracyRoutes(groundtruth.WebSocket)) {
@@ -176,9 +178,15 @@ func TestStreamsOfGeneratorsAreCompared(t *testing.T) {
 }
 
 func TestLibrariesOfPythonArePinned(t *testing.T) {
-	text, err := os.ReadFile("streams/requirements.txt")
-	must.Succeed(t, err)
-	allPinned(t, string(text), "aiohttp", "httpx", "uvloop")
+	for name, packages := range map[string][]string{
+		"requirements.txt": {"aiohttp", "httpx", "uvloop"},
+		"guidellm.txt":     {"guidellm", "httpx", "h2"},
+	} {
+		text, err := os.ReadFile("streams/" + name)
+		must.Succeed(t, err)
+		allPinned(t, string(text), packages...)
+		same.As(t, name+": torch, which takes gigabytes", "", peer.Pinned(string(text), "torch"))
+	}
 }
 
 // A generator that ends before its streams were open is an error, and no cost of nothing.
