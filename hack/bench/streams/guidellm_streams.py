@@ -28,6 +28,7 @@ os.environ["GUIDELLM__DEFAULT_ASYNC_LOOP_SLEEP"] = os.environ.get("LOOP_SLEEP", 
 from guidellm.backend import Backend
 from guidellm.backend.openai import OpenAIHTTPBackend
 from guidellm.benchmark.entrypoints import benchmark_generative_text
+from guidellm.scheduler import worker
 
 MODEL, TEXT = "m", " a"  # of the server's events
 PR_SET_PDEATHSIG = 1
@@ -47,6 +48,29 @@ class Streams(OpenAIHTTPBackend):
         return {**super()._headers(), "Number": str(os.getpid() << 20 | next(numbers))}
 
 
+class Rested:
+    """asyncio for guidellm's worker processes, whose loop rests where it has found no request.
+
+    A worker process that has room for a request asks for one again and again, without a pause, as long as there is
+    none: when its first stream has ended, that is, since no more are asked for here. That would cost more than the
+    streams.
+    """
+
+    REST = 0.1
+    found = True
+
+    def __getattr__(self, name):
+        return getattr(asyncio, name)
+
+    def create_task(self, task):
+        self.found = True
+        return asyncio.create_task(task)
+
+    def sleep(self, seconds):
+        found, self.found = self.found, False
+        return asyncio.sleep(seconds if found else max(seconds, self.REST))
+
+
 async def run(url, streams, events):
     # The number of tokens is in the data, as it is where guidellm makes prompts itself: it needs no tokenizer then.
     prompt = {"prompt": "Count the letters of this text.", "prompt_tokens_count": 7, "output_tokens_count": events}
@@ -64,6 +88,7 @@ async def run(url, streams, events):
     return sum(len(r.output) // len(TEXT) + 1 for r in requests.successful)
 
 
+worker.asyncio = Rested()
 # Its processes would go on without this one.
 libc = ctypes.CDLL(None)
 os.register_at_fork(after_in_child=lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL))
