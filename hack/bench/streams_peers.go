@@ -12,10 +12,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
 )
 
-// notMeasured are tools that k6's bodies and the clients in Python stand for, and why.
+// notMeasured are tools that k6's bodies, the clients in Python and an older guidellm stand for, and why.
 var notMeasured = []string{
 	"k6 with its extension for events, xk6-sse: its module is not in the Go module proxy",
-	"guidellm 0.8 and vLLM's benchmark themselves: they require torch, which takes gigabytes",
+	"guidellm 0.4 and later, and vLLM's benchmark: they require torch, which takes gigabytes",
 	"inference-perf itself: it requires Python 3.12",
 }
 
@@ -69,7 +69,7 @@ func pythonOf(path string) string { return filepath.Join(filepath.Dir(path), "py
 // startOurs starts our worker with a user for each stream. Its connections are open beforehand.
 func (b *bench) startOurs(url string, l streamLoad) (*process.Process, endStreams, error) {
 	lt := streamTest(url, "[DONE]", harness.Burst(int32(l.streams), 1), weighted{"stream", "/${seq}", 1})
-	lt.Spec.Target.Timeout = harness.Lasting(l.lasting + timeout) // the server may not keep its schedule
+	lt.Spec.Target.Timeout = harness.Lasting(opening + l.lasting + timeout) // the server may not keep its schedule
 	w, err := b.startWorker(lt, 0, generatorCore, "", "-open-for", "1m")
 	if err != nil {
 		return nil, nil, err

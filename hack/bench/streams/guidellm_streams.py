@@ -1,9 +1,10 @@
 """Opens streams of server-sent events by guidellm, all at once, and prints how many events it says came.
 
-What is measured is guidellm's own: its command's function with its loader, scheduler, worker processes, client of
-completions and report. Of its client alone, two things are changed. It asks the server neither for its models nor for
-a test completion, since the server counts requests; and it numbers its requests, so that each has other times of its
-events, as the other generators do by the path.
+What is measured is guidellm's own: the function behind its command with its loader, scheduler, worker processes, client
+of completions and report. Its client is changed in two things. It asks the server neither for its models nor for a test
+completion, since the server counts requests; and it numbers its requests, so that the times of events differ between
+them, as the other generators do by the path. And its worker processes sleep where they would ask for requests that do
+not come, which spares them processor time.
 
     guidellm_streams.py URL STREAMS EVENTS
 """
@@ -20,10 +21,15 @@ import sys
 result = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 os.environ["HF_HUB_OFFLINE"] = "1"
-# How long guidellm's scheduler sleeps after each result of a worker process and each look for one. By default it is
-# 0.1 ms, so that it looks as often as its processor can, for as long as streams are open. This setting costs it least
-# here: a longer one lets its workers wait for their end, and they look for requests meanwhile.
-os.environ["GUIDELLM__DEFAULT_ASYNC_LOOP_SLEEP"] = os.environ.get("LOOP_SLEEP", "0.001")
+# How long its scheduler sleeps between two looks for a result of a worker process, of which there are three for each
+# request. By default it is 0.1 ms: it then looks as often as its processor can, for as long as streams are open. With
+# longer sleeps than this it costs no less, as it takes longer to end.
+os.environ["GUIDELLM__DEFAULT_ASYNC_LOOP_SLEEP"] = "0.003"
+# The fewest worker processes with connections for all: the client of each has as many as HTTPX gives it. By default they
+# are one fewer than processors, and at least 10.
+CONNECTIONS = 100
+url, streams, events = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+os.environ["GUIDELLM__MAX_WORKER_PROCESSES"] = str(-(-streams // CONNECTIONS))
 
 from guidellm.backend import Backend
 from guidellm.backend.openai import OpenAIHTTPBackend
@@ -48,15 +54,15 @@ class Streams(OpenAIHTTPBackend):
         return {**super()._headers(), "Number": str(os.getpid() << 20 | next(numbers))}
 
 
-class Rested:
-    """asyncio for guidellm's worker processes, whose loop rests where it has found no request.
+class Sleeping:
+    """asyncio for guidellm's worker processes, whose loop sleeps when it has found no request.
 
-    A worker process that has room for a request asks for one again and again, without a pause, as long as there is
-    none: when its first stream has ended, that is, since no more are asked for here. That would cost more than the
+    A worker process that has room for a request asks for one again and again, without a pause. In a run that goes on
+    there is one; here there is none from when the first of its streams has ended, and to ask would cost more than the
     streams.
     """
 
-    REST = 0.1
+    SECONDS = 0.1
     found = True
 
     def __getattr__(self, name):
@@ -68,10 +74,10 @@ class Rested:
 
     def sleep(self, seconds):
         found, self.found = self.found, False
-        return asyncio.sleep(seconds if found else max(seconds, self.REST))
+        return asyncio.sleep(seconds if found else max(seconds, self.SECONDS))
 
 
-async def run(url, streams, events):
+async def run():
     # The number of tokens is in the data, as it is where guidellm makes prompts itself: it needs no tokenizer then.
     prompt = {"prompt": "Count the letters of this text.", "prompt_tokens_count": 7, "output_tokens_count": events}
     report, _ = await benchmark_generative_text(
@@ -88,9 +94,8 @@ async def run(url, streams, events):
     return sum(len(r.output) // len(TEXT) + 1 for r in requests.successful)
 
 
-worker.asyncio = Rested()
+worker.asyncio = Sleeping()
 # Its processes would go on without this one.
 libc = ctypes.CDLL(None)
 os.register_at_fork(after_in_child=lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL))
-url, streams, events = sys.argv[1:]
-print(json.dumps({"events": asyncio.run(run(url, int(streams), int(events)))}), file=result, flush=True)
+print(json.dumps({"events": asyncio.run(run())}), file=result, flush=True)
