@@ -117,7 +117,7 @@ func (s *Stream) check() error {
 // checkFormat refuses options that its format does not have.
 func (s *Stream) checkFormat() error {
 	switch {
-	case s.Format != SSE && (s.Comments || s.ByteOrderMark || s.Completion || s.LineEnd == "\r"):
+	case s.Format != SSE && s.looksAsSSE():
 		return fmt.Errorf("comments, cr, bom and completion must not be set for the format %s", s.Format)
 	case s.Format != SSE && s.Format != Lines && s.LineEnd != "\n":
 		return fmt.Errorf("crlf must not be set for the format %s", s.Format)
@@ -129,6 +129,11 @@ func (s *Stream) checkFormat() error {
 		return errors.New("invalid must not be set for the format grpc")
 	}
 	return nil
+}
+
+// looksAsSSE says that it has what server-sent events alone can have.
+func (s *Stream) looksAsSSE() bool {
+	return s.Comments || s.ByteOrderMark || s.Completion || s.LineEnd == "\r"
 }
 
 // complete gives what is absent its default.
