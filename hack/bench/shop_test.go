@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -152,7 +153,10 @@ func TestLocustIsPinned(t *testing.T) {
 func allPinned(t *testing.T, requirements string, packages ...string) {
 	t.Helper()
 	for line := range strings.Lines(requirements) {
-		name, _, _ := strings.Cut(line, "==")
+		name, version, _ := strings.Cut(line, "==")
+		if strings.ContainsFunc(name+strings.TrimSuffix(version, "\n"), unicode.IsSpace) {
+			t.Errorf("pip refuses %q", line)
+		}
 		packages = append(packages, name)
 	}
 	for _, name := range packages {

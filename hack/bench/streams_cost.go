@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -25,23 +26,27 @@ func (l streamLoad) events() int { return l.perSecond * int(l.lasting/time.Secon
 // gap is the mean time between two events.
 func (l streamLoad) gap() time.Duration { return time.Second / time.Duration(l.perSecond) }
 
+// opening is how long a stream has no event. A generator that opens streams slowly, the more so while events come, has
+// opened all until then: else the first would end before the last begin.
+const opening = 5 * time.Second
+
 // route is in the words of the ground-truth server. The streams begin evenly within one gap, so that their events
 // do not come all at once.
 func (l streamLoad) route() string {
-	return fmt.Sprintf("=stream:%d:%v:%v:%v@uniform:0s:%v", l.events(), l.gap(), l.gap()/2, l.gap(), l.gap())
+	return fmt.Sprintf("=stream:%d:%v:%v:%v:completion@uniform:0s:%v", l.events(), opening, l.gap()/2, l.gap(), l.gap())
 }
 
 // openStreams is what a generator cost while streams were open.
 type openStreams struct {
 	streamLoad
-	// cost and written are of the time since all streams had come, and the time for which they were open since
-	// is together streamTime.
+	// cost and written are of the time since all streams had come and one had an event, and the time for which they
+	// were open since is together streamTime.
 	cost       process.Usage
 	written    int64
 	streamTime time.Duration
 	// lasted is from then on until the generator's end, and behind from the server's last event on.
 	lasted, behind time.Duration
-	// served is from the first request until the last event.
+	// served is from the first event until the last one.
 	served time.Duration
 	// came is how many events the generator read, of all; -1: it does not tell.
 	came, all int64
@@ -67,7 +72,7 @@ func (s openStreams) kilobytes(withOne int64) float64 {
 	return float64(s.cost.PeakRSS-withOne) / 1024 / float64(s.streams-1)
 }
 
-// mark is the state of things when all streams had come.
+// mark is the state of things when all streams had come and one had an event.
 type mark struct {
 	at      int64
 	cpu     time.Duration
@@ -123,14 +128,14 @@ func (t *target) streamTo(ctx context.Context, g streamer, l streamLoad) (s open
 // lookEvery is how often a benchmark asks whether all streams have come.
 const lookEvery = 20 * time.Millisecond
 
-// allCame waits until all requests have come.
+// allCame waits until all requests have come, and the first event was written.
 func (t *target) allCame(ctx context.Context, p *process.Process, streams int64) (m mark) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			m.err = errors.New("the generator ended before all streams had come")
+			m.err = errors.New("the generator ended before all streams had come and one had an event")
 			return m
 		case <-ticker.C:
 		}
@@ -138,7 +143,7 @@ func (t *target) allCame(ctx context.Context, p *process.Process, streams int64)
 		if m.err = err; err != nil {
 			return m
 		}
-		if c.Requests >= streams {
+		if c.Requests >= streams && c.Streams[""].Events > 0 {
 			m.at, m.written = groundtruth.Now(), c.Streams[""].Events
 			m.cpu, m.err = p.CPU()
 			return m
@@ -157,13 +162,13 @@ func (l streamLoad) result(from mark, ended, came int64, u process.Usage, c grou
 		streamLoad: l, cost: u, written: counted.Events - from.written, lasted: time.Duration(ended - from.at),
 		came: came, all: counted.Events + n, peak: c.PeakInFlight,
 	}
-	latest, spans := int64(0), int64(0)
+	earliest, latest, spans := int64(math.MaxInt64), int64(0), int64(0)
 	for _, r := range records {
-		latest = max(latest, r.Last)
+		earliest, latest = min(earliest, r.First), max(latest, r.Last)
 		spans += r.Last - r.First
 		s.streamTime += time.Duration(max(0, r.Last-max(r.Received, from.at)))
 	}
-	s.behind, s.served = time.Duration(ended-latest), time.Duration(latest-c.First)
+	s.behind, s.served = time.Duration(ended-latest), time.Duration(latest-earliest)
 	s.pace = float64(l.gap()) * float64(l.events()-1) * float64(n) / float64(spans)
 	if s.written == 0 || s.streamTime == 0 || s.cost.CPU <= 0 {
 		return s, errors.New("the streams ended before all had come: let --duration be longer")
@@ -210,16 +215,30 @@ func (b *bench) streamCosts(ctx context.Context, list []streamer, d time.Duratio
 	return streamsLine(list, results, many, withOne), nil
 }
 
-const costsMethod = `The times begin when all requests have come, so that neither the start of a program nor its connections count.
+const costsMethod = `The first event of a stream comes 5 s after its request. What is measured begins when all requests have come and one event
+was written, so that neither the start of a program nor its connections count, and lasts to the program's end. Each event
+is a chunk of a text completion, of 147 bytes.
 Streams of a core are the seconds for which streams were open, for each second of the generator's processor time.
-A generator that did not keep up ended long after the server had written the last event: by "ended after s".
+A generator that did not keep up ended long after the server had written the last event: by "ended after s". Its events
+had no true times, and cost it less each, as it read many at once. guidellm ends later in any case: its scheduler takes
+three messages of each request, one at a time.
 "came" is the share of the events that were written which the generator says it read. k6 reads bodies: it says
-nothing of events, has no time of any, and fails if a body is not whole. The clients in Python are our own: they
-take the time of each event, read its JSON of a few bytes, keep no statistics, and run on uvloop. They do less than
-vLLM's benchmark and inference-perf, which are built on aiohttp, and guidellm, which is built on httpx; of httpx,
-there is a client for every 50 streams, as more cost it too much. "pace" is how fast the server was, as a share of
-its schedule: where it is far below 1, the server had no more to give. The memory of a stream is what the generator
-has more of than with one.`
+nothing of events, has no time of any, and fails if a body is not whole. aiohttp and httpx are clients of our own: they
+take the time of each event, read its JSON, keep no statistics, and run on uvloop. They do less than vLLM's benchmark and
+inference-perf, which are built on aiohttp, and guidellm, which is built on httpx; of httpx, there is a client for every
+50 streams, as more cost it too much. The worker reads the text of events for their end, and JSON only for what a
+LoadTest asks for, which is nothing here.
+guidellm is guidellm 0.3.1, the last release that does not require torch; later ones divide the work among their
+processes in another way. It runs by the function behind its command, with its scheduler, worker processes and report, at
+"concurrent". Its processor time is that of all of its processes, on one core; they would be spread over several. There
+is a worker process for every 100 streams, the fewest, as each has 100 connections; ten for 1,000 are its default on as many
+cores as here. Different from its defaults, each in its favour: no progress and no table is printed, nor a file written; no log is written, as its
+level WARNING has it, by which a message costs less than where logging is disabled; its scheduler sleeps for 3 ms between
+two looks for results, not 0.1 ms, by a setting; and a worker process that has found no request sleeps for 0.1 s, where it
+would look again at once, from when its first stream has ended.
+"pace" is how fast the server was, as a share of its schedule: where it is far below 1, the server had no more to give.
+The memory of a stream is what the generator has more of than with one; for guidellm that is also of nine more processes.
+Its memory is the sum of the proportional set sizes of its processes, which counts what they share once.`
 
 // streamKey is a generator at a number of events per second of each stream.
 type streamKey struct {

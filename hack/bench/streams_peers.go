@@ -12,10 +12,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
 )
 
-// notMeasured are tools that k6's bodies and the clients in Python stand for, and why.
+// notMeasured are tools that k6's bodies, the clients in Python and an older guidellm stand for, and why.
 var notMeasured = []string{
 	"k6 with its extension for events, xk6-sse: its module is not in the Go module proxy",
-	"guidellm 0.8 and vLLM's benchmark themselves: they require torch, which takes gigabytes",
+	"guidellm 0.4 and later, and vLLM's benchmark: they require torch, which takes gigabytes",
 	"inference-perf itself: it requires Python 3.12",
 }
 
@@ -51,15 +51,25 @@ func (b *bench) streamers(ctx context.Context) (list []streamer, missing []strin
 			missing = append(missing, fmt.Sprintf("%s, with aiohttp %s (%v)", library, version, err))
 			continue
 		}
-		list = append(list, streamer{library, b.startPython(filepath.Join(filepath.Dir(path), "python"), library)})
+		list = append(list, streamer{library, b.startPython(process.Command{Path: pythonOf(path)}, "streams.py", func(l peer.StreamLoad) peer.Invocation {
+			return peer.PythonStreams(library, l)
+		})})
+	}
+	if path, version, err := b.peers.PyPI(ctx, "guidellm", b.streamsFile("guidellm.txt")); err != nil {
+		missing = append(missing, fmt.Sprintf("guidellm %s (%v)", version, err))
+	} else {
+		list = append(list, streamer{"guidellm", b.startPython(process.Command{Path: pythonOf(path), Tree: true}, "guidellm_streams.py", peer.GuidellmStreams)})
 	}
 	return list, append(missing, notMeasured...), ctx.Err()
 }
 
+// pythonOf is the interpreter beside a command that is installed with it.
+func pythonOf(path string) string { return filepath.Join(filepath.Dir(path), "python") }
+
 // startOurs starts our worker with a user for each stream. Its connections are open beforehand.
 func (b *bench) startOurs(url string, l streamLoad) (*process.Process, endStreams, error) {
 	lt := streamTest(url, "[DONE]", harness.Burst(int32(l.streams), 1), weighted{"stream", "/${seq}", 1})
-	lt.Spec.Target.Timeout = harness.Lasting(l.lasting + timeout) // the server may not keep its schedule
+	lt.Spec.Target.Timeout = harness.Lasting(opening + l.lasting + timeout) // the server may not keep its schedule
 	w, err := b.startWorker(lt, 0, generatorCore, "", "-open-for", "1m")
 	if err != nil {
 		return nil, nil, err
@@ -96,11 +106,12 @@ func (b *bench) startK6(path string) func(string, streamLoad) (*process.Process,
 	}
 }
 
-// startPython starts a client in Python, of a library.
-func (b *bench) startPython(path, library string) func(string, streamLoad) (*process.Process, endStreams, error) {
+// startPython starts a script in Python, which prints how many events came.
+func (b *bench) startPython(c process.Command, script string, invoke func(peer.StreamLoad) peer.Invocation) func(string, streamLoad) (*process.Process, endStreams, error) {
 	return func(url string, l streamLoad) (*process.Process, endStreams, error) {
-		i := peer.PythonStreams(library, peer.StreamLoad{Script: b.streamsFile("streams.py"), URL: url, Streams: l.streams})
-		p, err := process.Start(process.Command{Path: path, Args: i.Args, Core: generatorCore})
+		c.Args = invoke(peer.StreamLoad{Script: b.streamsFile(script), URL: url, Streams: l.streams, Events: l.events()}).Args
+		c.Core = generatorCore
+		p, err := process.Start(c)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
@@ -37,6 +38,8 @@ func TestRoutesOfStreamsAreUnderstood(t *testing.T) {
 	must.Succeed(t, err)
 	s := route.Reply.Stream
 	same.As(t, "events", 500, s.Events)
+	same.As(t, "time to open all", opening, s.First)
+	same.As(t, "chunks of a completion", true, s.Completion)
 	same.As(t, "mean gap", 20*time.Millisecond, s.Every+s.Jitter/2)
 	same.As(t, "spread of their starts", groundtruth.Latency(groundtruth.Uniform{To: 20 * time.Millisecond}), route.Latency)
 	for _, text := range slices.Concat(accuracyRoutes(groundtruth.SSE), accuracyRoutes(groundtruth.WebSocket)) {
@@ -114,6 +117,7 @@ func TestACostIsOfTheTimeSinceAllStreamsHadCome(t *testing.T) {
 	must.Succeed(t, err)
 	same.As(t, "events", int64(3), s.written)
 	same.As(t, "time", 3*time.Second, s.streamTime)
+	same.As(t, "time of the server", 3*time.Second, s.served)
 	same.As(t, "CPU an event", 1000.0, s.perEvent())
 	same.As(t, "CPU a stream second", 1000.0, s.perStreamSecond())
 	same.As(t, "streams of a core", 1000.0, s.perCore())
@@ -176,14 +180,30 @@ func TestStreamsOfGeneratorsAreCompared(t *testing.T) {
 }
 
 func TestLibrariesOfPythonArePinned(t *testing.T) {
-	text, err := os.ReadFile("streams/requirements.txt")
-	must.Succeed(t, err)
-	allPinned(t, string(text), "aiohttp", "httpx", "uvloop")
+	for name, packages := range map[string][]string{
+		"requirements.txt": {"aiohttp", "httpx", "uvloop"},
+		"guidellm.txt":     {"guidellm", "httpx", "h2"},
+	} {
+		text, err := os.ReadFile("streams/" + name)
+		must.Succeed(t, err)
+		allPinned(t, string(text), packages...)
+		same.As(t, name+": torch, which takes gigabytes", "", peer.Pinned(string(text), "torch"))
+	}
 }
 
 // A generator that ends before its streams were open is an error, and no cost of nothing.
 func TestAGeneratorThatOpensTooFewStreamsIsAnError(t *testing.T) {
-	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"requests": 9}`)) }))
+	for name, counters := range map[string]string{
+		"too few":  `{"requests": 9, "streams": {"": {"events": 1}}}`,
+		"no event": `{"requests": 10, "streams": {"": {}}}`,
+	} {
+		t.Run(name, func(t *testing.T) { endsTooSoon(t, counters) })
+	}
+}
+
+func endsTooSoon(t *testing.T, counters string) {
+	t.Helper()
+	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(counters)) }))
 	t.Cleanup(control.Close)
 	g := streamer{"true", func(string, streamLoad) (*process.Process, endStreams, error) {
 		p, err := process.Start(process.Command{Path: "true", Core: process.Anywhere})
@@ -193,7 +213,7 @@ func TestAGeneratorThatOpensTooFewStreamsIsAnError(t *testing.T) {
 		}, err
 	}}
 	_, err := (&target{Control: control.URL}).streamTo(t.Context(), g, streamLoad{streams: 10, perSecond: 1, lasting: time.Second})
-	if err == nil || err.Error() != "the generator ended before all streams had come" {
+	if err == nil || err.Error() != "the generator ended before all streams had come and one had an event" {
 		t.Errorf("streamTo = %v, want that it ended too soon", err)
 	}
 }

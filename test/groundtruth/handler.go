@@ -11,7 +11,7 @@ import (
 )
 
 // NumberHeader is the header field of a request with its number, where that cannot be in the
-// path: the path of a call of gRPC is its method. Event loops do not read it.
+// path: the path of a call of gRPC is its method. Event loops read it, spelled so, where the path ends with no number.
 const NumberHeader = "Number"
 
 // response is a reply in terms of net/http. The zero value is none: the stream is reset, or

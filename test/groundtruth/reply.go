@@ -191,6 +191,7 @@ func Interim(n int) Reply {
 //	comments             one between two events
 //	crlf, cr             the end of a line
 //	bom                  a byte order mark at the beginning
+//	completion           each event is a chunk of a text completion
 func ParseReply(text string) (Reply, error) {
 	name, rest, found := strings.Cut(text, ":")
 	r := reader{}

@@ -8,7 +8,7 @@ import (
 // request is what the server looks at.
 type request struct {
 	route  *route
-	number int64 // at the end of the path; -1: none
+	number int64 // at the end of the path, or in NumberHeader; -1: none
 	close  bool  // the connection is not to be kept
 	// upgrade is the answer to a request for a WebSocket, of a route that has one.
 	upgrade []byte
@@ -25,6 +25,7 @@ var (
 	headEnd       = []byte("\r\n\r\n")
 	contentLength = []byte("\r\ncontent-length:")
 	closes        = []byte("\r\nConnection: close\r\n")
+	numbers       = []byte("\r\n" + NumberHeader + ": ")
 )
 
 // parse reads one request at the beginning of b. n is its length, 0 when it is
@@ -52,11 +53,28 @@ func (s *Server) parse(b []byte) (r request, n int, ok bool) {
 	}
 	r.close = bytes.Contains(b[:end+2], closes)
 	r.route, r.number = s.resolve(line[first+1 : last])
+	if r.number < 0 && len(s.records) > 0 {
+		r.number = numberIn(b[:end+2])
+	}
 	if stream := r.route.reply.Stream; stream != nil && stream.Format == WebSocket {
 		r.upgrade = upgraded(b[:end+2])
 		return r, n, r.upgrade != nil
 	}
 	return r, n, true
+}
+
+// numberIn is the number in a head's NumberHeader; -1: none.
+func numberIn(head []byte) int64 {
+	_, rest, found := bytes.Cut(head, numbers)
+	if !found {
+		return -1
+	}
+	value, _, _ := bytes.Cut(rest, []byte("\r\n"))
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
 }
 
 // bodyLength is what the head says; without a word there is no body.

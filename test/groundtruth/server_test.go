@@ -82,6 +82,27 @@ func TestRecordsLeaveOutTheRequestsBetween(t *testing.T) {
 	same.As(t, "requests", 8, s.Counters().Requests)
 }
 
+// A request whose path has no number may have it in a field of its head. The path goes first.
+func TestNumberIsReadFromTheHead(t *testing.T) {
+	s := start(t, Config{Record: 10})
+	c := dial(t, s.Address())
+	for _, text := range []string{
+		"GET /v1/completions HTTP/1.1\r\nHost: x\r\nNumber: 7\r\n\r\n",
+		"POST /v1/completions HTTP/1.1\r\nNumber: 8\r\nContent-Length: 2\r\n\r\n{}",
+		"GET /3 HTTP/1.1\r\nNumber: 9\r\n\r\n",
+		"GET /x HTTP/1.1\r\nNumber: many\r\n\r\n",
+		"GET /x HTTP/1.1\r\nHost: x\r\n\r\n",
+	} {
+		c.send(text)
+		c.receive(len(ok64))
+	}
+	var numbers []int64
+	for _, r := range s.Records() {
+		numbers = append(numbers, r.Number)
+	}
+	same.As(t, "numbers of records", []int64{7, 8, 3, -1, -1}, numbers)
+}
+
 func TestServerReads(t *testing.T) {
 	const get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 	tests := map[string]struct {

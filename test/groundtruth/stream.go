@@ -69,6 +69,9 @@ type Stream struct {
 	LineEnd string
 	// ByteOrderMark, of SSE, begins the body with one.
 	ByteOrderMark bool
+	// Completion, of SSE, has each event be a chunk of a text completion, as servers of language models send them, and
+	// not say its number.
+	Completion bool
 	// Gzip compresses the body, whatever the client accepts. What is compressed of each event leaves when
 	// the event is due.
 	Gzip bool
@@ -122,10 +125,17 @@ func (s *Stream) head() []byte {
 	return head(http.StatusOK, fields...)
 }
 
+// completion is a chunk of a text completion of the API of OpenAI, with the text of one token. It is the same for every
+// event, so that it costs the server no more than a number does.
+const completion = `{"id":"cmpl-1","object":"text_completion","created":1,"model":"m","choices":[{"index":0,"text":" a","logprobs":null,"finish_reason":null}]}`
+
 // event is the bytes of event n.
 func (s *Stream) event(n int) []byte {
-	if s.Format == Messages {
+	switch {
+	case s.Format == Messages:
 		return s.message(n)
+	case s.Completion:
+		return s.delimit(completion)
 	}
 	var more string
 	if n == s.Large {

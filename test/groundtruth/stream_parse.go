@@ -86,8 +86,10 @@ func (s *Stream) appearance(name string, r *reader) {
 		s.LineEnd = "\r"
 	case "bom":
 		s.ByteOrderMark = true
+	case "completion":
+		s.Completion = true
 	default:
-		r.fail(fmt.Errorf("%q is no option of a stream: must be format, stall, reset, close, unended, pieces, large, invalid, gzip, comments, crlf, cr or bom", name))
+		r.fail(fmt.Errorf("%q is no option of a stream: must be format, stall, reset, close, unended, pieces, large, invalid, gzip, comments, crlf, cr, bom or completion", name))
 	}
 }
 
@@ -106,6 +108,8 @@ func (s *Stream) check() error {
 		return errors.New("bom must not be set beside gzip")
 	case s.Piece > 0 && s.Large > 0:
 		return errors.New("large must not be set beside pieces")
+	case s.Completion && (s.Large > 0 || s.Invalid > 0):
+		return errors.New("large and invalid must not be set beside completion")
 	}
 	return s.checkFormat()
 }
@@ -113,8 +117,8 @@ func (s *Stream) check() error {
 // checkFormat refuses options that its format does not have.
 func (s *Stream) checkFormat() error {
 	switch {
-	case s.Format != SSE && (s.Comments || s.ByteOrderMark || s.LineEnd == "\r"):
-		return fmt.Errorf("comments, cr and bom must not be set for the format %s", s.Format)
+	case s.Format != SSE && s.looksAsSSE():
+		return fmt.Errorf("comments, cr, bom and completion must not be set for the format %s", s.Format)
 	case s.Format != SSE && s.Format != Lines && s.LineEnd != "\n":
 		return fmt.Errorf("crlf must not be set for the format %s", s.Format)
 	case s.Format == WebSocket && (s.Gzip || s.Piece > 0):
@@ -125,6 +129,11 @@ func (s *Stream) checkFormat() error {
 		return errors.New("invalid must not be set for the format grpc")
 	}
 	return nil
+}
+
+// looksAsSSE says that it has what server-sent events alone can have.
+func (s *Stream) looksAsSSE() bool {
+	return s.Comments || s.ByteOrderMark || s.Completion || s.LineEnd == "\r"
 }
 
 // complete gives what is absent its default.

@@ -40,6 +40,7 @@ func stepsOf(s *Stream) (all []string) {
 
 func TestStepsOfAStream(t *testing.T) {
 	const done = `"data: [DONE]\n\n"`
+	const chunk = `{\"id\":\"cmpl-1\",\"object\":\"text_completion\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"text\":\" a\",\"logprobs\":null,\"finish_reason\":null}]}`
 	tests := map[string][]string{
 		"stream:2:200ms:20ms": {
 			`200ms "data: {\"n\":1}\n\n" event`, `220ms "data: {\"n\":2}\n\n" event`, `220ms ` + done, `220ms "" end`,
@@ -61,7 +62,10 @@ func TestStepsOfAStream(t *testing.T) {
 		"stream:5:3s:1s:close=0":     {`3s "" end`},
 		"stream:5:3s:1s:close=0:bom": {`3s "\ufeff" end`},
 		"stream:1:3s:1s:close=1":     {`3s "data: {\"n\":1}\n\n" event`, `4s "" end`},
-		"stream:1:0s:1s:unended":     {`0s "data: {\"n\":1}\n\n" event`, `0s ""`, `0s "" end`},
+		"stream:2:0s:1s:completion:crlf": {
+			`0s "data: ` + chunk + `\r\n\r\n" event`, `1s "data: ` + chunk + `\r\n\r\n" event`, `1s "data: [DONE]\r\n\r\n"`, `1s "" end`,
+		},
+		"stream:1:0s:1s:unended": {`0s "data: {\"n\":1}\n\n" event`, `0s ""`, `0s "" end`},
 		"stream:2:0s:1s:comments:crlf:bom": {
 			`0s "\ufeffdata: {\"n\":1}\r\n\r\n" event`, `500ms ": ping\r\n\r\n"`, `1s "data: {\"n\":2}\r\n\r\n" event`, `1s "data: [DONE]\r\n\r\n"`, `1s "" end`,
 		},

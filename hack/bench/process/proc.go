@@ -10,12 +10,15 @@ import (
 )
 
 // peakRSS finds the peak of the resident memory, in bytes, in /proc/pid/status.
-func peakRSS(status []byte) (int64, bool) {
-	text, ok := field(status, "VmHWM")
+func peakRSS(status []byte) (int64, bool) { return kilobytes(status, "VmHWM") }
+
+// kilobytes finds a value in kB of a file in /proc, in bytes.
+func kilobytes(text []byte, name string) (int64, bool) {
+	value, ok := field(text, name)
 	if !ok {
 		return 0, false
 	}
-	number, unit, _ := strings.Cut(text, " ")
+	number, unit, _ := strings.Cut(value, " ")
 	n, err := strconv.ParseInt(number, 10, 64)
 	return n << 10, err == nil && unit == "kB"
 }

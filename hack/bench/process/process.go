@@ -21,8 +21,11 @@ type Command struct {
 	Args []string
 	// Env is added to this process's own.
 	Env []string
-	// Core is the one that it runs on; Anywhere: any.
+	// Core is the one that it runs on, with all that it starts; Anywhere: any.
 	Core int
+	// Tree has the processes that it starts count as its own: their processor time, of those that it waits for, and
+	// their memory.
+	Tree bool
 	// Stdin is its standard input. Absent: a pipe, which Process.Stdin writes to.
 	Stdin io.Reader
 	// Stdout takes its standard output. Absent: a pipe, Process.Stdout.
@@ -41,6 +44,7 @@ type Process struct {
 	Stdout *bufio.Reader
 
 	name   string
+	tree   bool // its descendants count
 	cmd    *exec.Cmd
 	stderr tail
 	peak   atomic.Int64 // of resident memory, bytes
@@ -51,13 +55,14 @@ type Process struct {
 type Usage struct {
 	// CPU is the time in which it or the kernel for it computed.
 	CPU time.Duration
-	// PeakRSS is its largest resident memory, in bytes.
+	// PeakRSS is its largest resident memory, in bytes. Of a tree of processes it is the largest sum that was seen of
+	// their proportional set sizes.
 	PeakRSS int64
 }
 
 // Start starts a command.
 func Start(c Command) (*Process, error) {
-	p := &Process{name: filepath.Base(c.Path), cmd: exec.Command(c.Path, c.Args...), done: make(chan struct{})}
+	p := &Process{name: filepath.Base(c.Path), tree: c.Tree, cmd: exec.Command(c.Path, c.Args...), done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), c.Env...)
 	p.cmd.Stderr = &p.stderr
 	if c.Stderr != nil {
@@ -106,6 +111,10 @@ func (p *Process) watch() {
 }
 
 func (p *Process) look() {
+	if p.tree {
+		p.peak.Store(max(treePSS(p.cmd.Process.Pid), p.peak.Load()))
+		return
+	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		return // it has ended
@@ -163,7 +172,11 @@ func (p *Process) Terminate(ask os.Signal) (Usage, error) {
 
 // CPU is the time in which it, or the kernel for it, has computed so far.
 func (p *Process) CPU() (time.Duration, error) {
-	t, err := cpuTime(p.cmd.Process.Pid)
+	of := cpuTime
+	if p.tree {
+		of = treeCPU
+	}
+	t, err := of(p.cmd.Process.Pid)
 	if err != nil {
 		return 0, fmt.Errorf("processor time of %s: %w", p.name, err)
 	}

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestPeakMemoryIsReadFromStatus(t *testing.T) {
@@ -78,6 +80,51 @@ func TestCostIsKnownAfterTheEnd(t *testing.T) {
 	u, err := p.Stop()
 	if err != nil || u.CPU <= 0 || u.PeakRSS <= 0 {
 		t.Errorf("usage %+v, %v", u, err)
+	}
+}
+
+// burn is a shell's loop that takes some hundredths of a second.
+const burn = "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; "
+
+// What a process has started counts with it while it runs, when it has ended, and when all have.
+func TestATreeOfProcessesCountsAsOne(t *testing.T) {
+	// The shell itself computes nothing; a child of a child runs, and one has ended.
+	p, err := Start(Command{Path: "/bin/sh", Core: Anywhere, Tree: true, Args: []string{"-c",
+		"(" + burn + ") & wait; (( " + burn + " echo ready; read x ) <&3; :) 3<&0 & wait"}})
+	must.Succeed(t, err)
+	line := make([]byte, len("ready\n"))
+	if _, err := io.ReadFull(p.Stdout, line); err != nil {
+		t.Fatal(err)
+	}
+	same.As(t, "processes", 3, len(tree(p.cmd.Process.Pid)))
+	own, err := cpuTime(p.cmd.Process.Pid)
+	must.Succeed(t, err)
+	reaped := reapedCPU(readLine(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid)))
+	all, err := p.CPU()
+	if err != nil || reaped <= 0 || all-own < reaped+20*time.Millisecond {
+		t.Errorf("all have computed for %v, %v; want %v of the shell, %v of the child that has ended, and some of the others", all, err, own, reaped)
+	}
+	if got := p.PeakRSS(); got < 100<<10 || got > 100<<20 {
+		t.Errorf("three shells have %d bytes of memory", got)
+	}
+	if _, err := p.Stdin.Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	u, err := p.Stop()
+	if err != nil || u.CPU+2*rounding < all || u.PeakRSS <= 0 {
+		t.Errorf("usage %+v, %v; want no less than %v", u, err, all)
+	}
+	if _, err := p.CPU(); err == nil {
+		t.Error("a tree that is gone computes")
+	}
+}
+
+func TestTimesOfChildrenAreReadFromStat(t *testing.T) {
+	const before = "7 (a b) c) S 1 7 7 0 -1 4194560 1 2 3 4 5 6"
+	for stat, want := range map[string]time.Duration{
+		before + " 12 30 20 0": 420 * time.Millisecond, before + " 12": 0, "": 0,
+	} {
+		same.As(t, stat, want, reapedCPU(stat))
 	}
 }
 
