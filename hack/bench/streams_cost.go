@@ -66,6 +66,7 @@ func (s openStreams) perCore() float64   { return s.streamTime.Seconds() / s.cos
 func (s openStreams) cores() float64     { return s.cost.CPU.Seconds() / s.lasted.Seconds() }
 func (s openStreams) megabytes() float64 { return float64(s.cost.PeakRSS) / 1e6 }
 func (s openStreams) read() float64      { return float64(s.came) / float64(s.all) }
+func (s openStreams) late() float64      { return s.behind.Seconds() }
 
 // kilobytes is the memory of each stream, beside what the generator has with one.
 func (s openStreams) kilobytes(withOne int64) float64 {
@@ -212,7 +213,59 @@ func (b *bench) streamCosts(ctx context.Context, list []streamer, d time.Duratio
 	b.writeStreams(list, results, withOne)
 	fmt.Fprintf(b.out, "\nThe worker with %d streams, one round:\n\n", manyTimes*b.streams)
 	b.writeStreams(list[:1], many, withOne)
-	return streamsLine(list, results, many, withOne), nil
+	line := streamsLine(list, results, many, withOne)
+	if at := slices.IndexFunc(list, func(g streamer) bool { return g.name == guidellm }); at > 0 {
+		few, err := b.openFew(ctx, []streamer{ours, list[at]}, d, results)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(b.out, "\nThe worker and guidellm with as many streams as guidellm nearly keeps up with, medians of %d rounds:\n\n", b.rounds)
+		b.writeStreams([]streamer{ours, list[at]}, few, withOne)
+		line += fewLine(few)
+	}
+	return line, nil
+}
+
+// guidellm is the name of that generator.
+const guidellm = "guidellm"
+
+// fewStreams are how many streams guidellm nearly keeps up with on a core, by the events a second of each: with 1,000 it
+// ends 10 to 20 s late at 10 and 50 a second.
+var fewStreams = map[int]int{1: 1000, 10: 300, 50: 60}
+
+// openFew measures generators side by side with as few streams. What was measured with as many is taken over.
+func (b *bench) openFew(ctx context.Context, list []streamer, d time.Duration, measured map[streamKey][]openStreams) (map[streamKey][]openStreams, error) {
+	few := map[streamKey][]openStreams{}
+	for _, perSecond := range eventRates {
+		n := fewStreams[perSecond]
+		for round := range b.rounds {
+			for _, g := range list {
+				key := streamKey{g.name, perSecond}
+				if n >= b.streams {
+					few[key] = measured[key]
+					continue
+				}
+				s, err := b.openAll(ctx, g, streamLoad{n, perSecond, d})
+				if err != nil {
+					return nil, err
+				}
+				fmt.Fprintf(b.log, "round %d: %-10s %2d/s %8.0f streams/core %7.2f us, %d streams\n", round+1, g.name, perSecond, s.perCore(), s.perEvent(), n)
+				few[key] = append(few[key], s)
+			}
+		}
+	}
+	return few, nil
+}
+
+// fewLine is the part of the last line with what few streams cost.
+func fewLine(few map[streamKey][]openStreams) string {
+	var line strings.Builder
+	for _, perSecond := range eventRates {
+		key := streamKey{guidellm, perSecond}
+		fmt.Fprintf(&line, " few-%[1]d=%[2]d few-vs-guidellm-%[1]d=%[3]s few-guidellm-late-s-%[1]d=%[4]s", perSecond, few[key][0].streams,
+			versus(few, "loadworker", guidellm, perSecond), typical(few[key], openStreams.late, 2))
+	}
+	return line.String()
 }
 
 const costsMethod = `The first event of a stream comes 5 s after its request. What is measured begins when all requests have come and one event
@@ -271,7 +324,7 @@ func (b *bench) writeStreams(list []streamer, results map[streamKey][]openStream
 			for _, other := range list[1:] {
 				row = append(row, versus(results, g.name, other.name, perSecond))
 			}
-			t.row(append(row, typical(s, openStreams.cores, 2), typical(s, func(s openStreams) float64 { return s.behind.Seconds() }, 2),
+			t.row(append(row, typical(s, openStreams.cores, 2), typical(s, openStreams.late, 2),
 				typical(s, func(s openStreams) float64 { return s.pace }, 3), typical(s, func(s openStreams) float64 { return s.serverCores }, 2),
 				typical(s, openStreams.megabytes, 1), typical(s, func(s openStreams) float64 { return s.kilobytes(withOne[g.name]) }, 1))...)
 		}

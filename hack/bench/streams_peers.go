@@ -55,10 +55,10 @@ func (b *bench) streamers(ctx context.Context) (list []streamer, missing []strin
 			return peer.PythonStreams(library, l)
 		})})
 	}
-	if path, version, err := b.peers.PyPI(ctx, "guidellm", b.streamsFile("guidellm.txt")); err != nil {
-		missing = append(missing, fmt.Sprintf("guidellm %s (%v)", version, err))
+	if path, version, err := b.peers.PyPI(ctx, guidellm, b.streamsFile("guidellm.txt")); err != nil {
+		missing = append(missing, fmt.Sprintf("%s %s (%v)", guidellm, version, err))
 	} else {
-		list = append(list, streamer{"guidellm", b.startPython(process.Command{Path: pythonOf(path), Tree: true}, "guidellm_streams.py", peer.GuidellmStreams)})
+		list = append(list, streamer{guidellm, b.startPython(process.Command{Path: pythonOf(path), Tree: true}, "guidellm_streams.py", peer.GuidellmStreams)})
 	}
 	return list, append(missing, notMeasured...), ctx.Err()
 }

@@ -177,6 +177,11 @@ func TestStreamsOfGeneratorsAreCompared(t *testing.T) {
 		t.Errorf("line %q, want it to begin with %q", line, want)
 	}
 	same.As(t, "a ratio to what was not measured", "", versus(results, "k6", "httpx", 1))
+	few := map[streamKey][]openStreams{}
+	for _, perSecond := range eventRates {
+		few[streamKey{"loadworker", perSecond}], few[streamKey{guidellm, perSecond}] = results[streamKey{"loadworker", perSecond}], results[streamKey{"k6", perSecond}]
+	}
+	same.As(t, "few streams", " few-1=11 few-vs-guidellm-1=2.00 few-guidellm-late-s-1=1.00", fewLine(few)[:len(" few-1=11 few-vs-guidellm-1=2.00 few-guidellm-late-s-1=1.00")])
 }
 
 func TestLibrariesOfPythonArePinned(t *testing.T) {
