@@ -90,7 +90,7 @@ const burn = "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; "
 func TestATreeOfProcessesCountsAsOne(t *testing.T) {
 	// The shell itself computes nothing; a child of a child runs, and one has ended.
 	p, err := Start(Command{Path: "/bin/sh", Core: Anywhere, Tree: true, Args: []string{"-c",
-		"(" + burn + ") & wait; (( " + burn + " echo ready; read x ) <&3; :) 3<&0 & wait"}})
+		"exec 3<&0; (" + burn + ") & wait; (( " + burn + " echo ready; read x <&3 ); :) & wait"}})
 	must.Succeed(t, err)
 	line := make([]byte, len("ready\n"))
 	if _, err := io.ReadFull(p.Stdout, line); err != nil {
