@@ -151,8 +151,11 @@ PACKAGES ?= 3
 # A test that fails runs again alone, three times. What then passes is named in this file, with
 # what became of all tests.
 RESULTS ?= $(BIN)/results.txt
-# Garbage of four times what is in use may gather: to collect it sooner takes a third of the time of simulations.
-test: export GOGC := 400
+# Garbage of eight times what is in use may gather: to collect it sooner takes a third of the time of simulations.
+test: export GOGC := 800
+# A program with the race detector waits at its end for reports that are being written: by default for a second, which
+# each of 150 packages would take.
+test: export GORACE := atexit_sleep_ms=50
 # verify-fast has vetted all of it.
 retest = bin/retest -C $(1) -results $(RESULTS) -- -vet=off -p $(PACKAGES) -parallel $(AT_ONCE) $(if $(FULL),-shuffle=on -count=1) -timeout 20m $(2) --
 bin/retest: FORCE
@@ -220,7 +223,7 @@ e2e: deps bin/helm bin/retest $(COMMANDS) cluster-ready ## Run the cluster tests
 	@export SUITE='$(SUITE)' $(in_$(CLUSTER)); since=$$(go run ./test/e2e/operator install); \
 	in=$$(grep -rlE $(if $(SUITE),-i) --include='*_test.go' '^$(if $(SUITE),func Test$(firstword $(subst /, ,$(SUITE)))\>,//go:build e2e)' test/e2e | xargs -r dirname | sort -u | sed 's|^|./|') || \
 		{ echo 'there is no suite $(SUITE)' >&2; exit 1; }; \
-	{ code=0; bin/retest -v -results $(RESULTS) -- -tags e2e -p 1 -count=1 -vet=off -parallel 4 -timeout $(if $(FULL),90m,30m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') -- $$in || code=1; \
+	{ code=0; bin/retest -v -results $(RESULTS) -- -tags e2e -p 1 -count=1 -vet=off -parallel 6 -timeout $(if $(FULL),90m,30m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') -- $$in || code=1; \
 	go run ./test/e2e/operator rights "$$since" || code=1; exit $$code; } | awk -v suite='$(SUITE)' -f test/e2e/summary.awk
 
 #? DURATION  for how long the soak creates LoadTests; it takes five minutes more

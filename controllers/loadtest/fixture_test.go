@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
@@ -166,17 +167,23 @@ func (c asCached) List(ctx context.Context, list client.ObjectList, options ...c
 
 // inCache makes of a LoadTest what the cache has of it.
 func inCache(lt *v1beta1.LoadTest) error {
-	options, _, err := loadtest.CacheOptions()
-	if err != nil {
-		return err
-	}
-	for kind, of := range options.ByObject {
-		if _, ok := kind.(*v1beta1.LoadTest); ok {
-			_, err = of.Transform(lt)
-		}
+	transform, err := transformOfLoadTests()
+	if err == nil {
+		_, err = transform(lt)
 	}
 	return err
 }
+
+// transformOfLoadTests is what the operator's cache does with LoadTests.
+var transformOfLoadTests = sync.OnceValues(func() (toolscache.TransformFunc, error) {
+	options, _, err := loadtest.CacheOptions()
+	for kind, of := range options.ByObject {
+		if _, ok := kind.(*v1beta1.LoadTest); ok {
+			return of.Transform, err
+		}
+	}
+	return nil, errors.Join(err, errors.New("the cache has no options for LoadTests"))
+})
 
 // readPastCache replaces the reader of all that the reconciler reads past its cache.
 func (r *fixture) readPastCache(reader client.Reader) {

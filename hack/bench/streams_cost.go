@@ -229,8 +229,8 @@ func (b *bench) streamCosts(ctx context.Context, list []streamer, d time.Duratio
 // guidellm is the name of that generator.
 const guidellm = "guidellm"
 
-// fewStreams are how many streams guidellm nearly keeps up with on a core, by the events a second of each: with 1,000 it
-// ends 10 to 20 s late at 10 and 50 a second.
+// fewStreams are how many streams guidellm nearly keeps up with on a core, by the events a second of each. What it does
+// not keep up with it reads many at once, for less each and without true times.
 var fewStreams = map[int]int{1: 1000, 10: 300, 50: 60}
 
 // openFew measures generators side by side with as few streams. What was measured with as many is taken over.

@@ -88,7 +88,7 @@ type pattern struct {
 	often Disturbance
 }
 
-// patterns are all kinds of load. Each sends 40 to 200 requests a second, so that six runs at
+// patterns are all kinds of load. Each sends 40 to 200 requests a second, so that eight runs at
 // once leave two cores the time to keep their schedules.
 func patterns() []pattern {
 	const users = 20

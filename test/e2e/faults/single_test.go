@@ -40,7 +40,7 @@ type single struct {
 }
 
 // singlesAtOnce is for two cores: the generators of more would disturb each other.
-const singlesAtOnce = 6
+const singlesAtOnce = 8
 
 // single injects all faults that hit one run only, some at once.
 func (c *campaign) single() {

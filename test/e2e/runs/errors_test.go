@@ -21,7 +21,7 @@ func TestErrors(t *testing.T) {
 requests: [{name: api, http: {path: /api}}]
 ladder: {users: [1], duration: 1s}
 parallelism: 2
-startDeadlineSeconds: 30
+startDeadlineSeconds: 20
 `
 	for name, tc := range map[string]struct {
 		spec, reason, message string
