@@ -137,7 +137,7 @@ verify-fast: generate ## The part of verify that takes two minutes: what is gene
 ALONE = $(shell sed -n '/^var pure/,/^}/p' hack/archtest/rules.go | grep -o '"[^"]*"' | tr -d '"' | sed 's|^|./|') \
 	./controllers/loadtest/search/... ./accesslog/... ./expression/... ./selector/... ./pace/... ./measure/... ./text/... ./api/... ./test/world/... ./hack/seeds/... ./hack/docs/... ./hack/archtest/... \
 	./cmd/kubectl-loadtest/comparison ./cmd/kubectl-loadtest/draft ./cmd/kubectl-loadtest/report/... ./cmd/kubectl-loadtest/progress ./loadworker/message ./hack/crdtext ./hack/demo/... ./test/e2e/audit \
-	./charts/... ./config/... ./deploy/... ./examples/...
+	./charts/... ./config/... ./deploy/... ./examples/... ./controllers/loadtestschedule ./loadworker/targetsfile
 # Modules of the same kind.
 ALONE_MODULES := ./hack/promise ./hack/crds ./hack/definitions
 # What is not built with the race detector, which would change what it measures.
