@@ -223,7 +223,7 @@ e2e: deps bin/helm bin/retest $(COMMANDS) cluster-ready ## Run the cluster tests
 	@export SUITE='$(SUITE)' $(in_$(CLUSTER)); since=$$(go run ./test/e2e/operator install); \
 	in=$$(grep -rlE $(if $(SUITE),-i) --include='*_test.go' '^$(if $(SUITE),func Test$(firstword $(subst /, ,$(SUITE)))\>,//go:build e2e)' test/e2e | xargs -r dirname | sort -u | sed 's|^|./|') || \
 		{ echo 'there is no suite $(SUITE)' >&2; exit 1; }; \
-	{ code=0; bin/retest -v -results $(RESULTS) -- -tags e2e -p 1 -count=1 -vet=off -parallel 6 -timeout $(if $(FULL),90m,30m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') -- $$in || code=1; \
+	{ code=0; bin/retest -v -results $(RESULTS) -- -tags e2e -p 1 -count=1 -vet=off -parallel 5 -timeout $(if $(FULL),90m,30m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') -- $$in || code=1; \
 	go run ./test/e2e/operator rights "$$since" || code=1; exit $$code; } | awk -v suite='$(SUITE)' -f test/e2e/summary.awk
 
 #? DURATION  for how long the soak creates LoadTests; it takes five minutes more
