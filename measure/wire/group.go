@@ -11,7 +11,7 @@ import (
 
 // The numbers of a request in StepMeasurement.counts: these, then how many requests had each outcome, then how many
 // had each status code. Most requests succeed, and within the window: how many do not is sent, which is 0 mostly, and
-// a 0 takes no byte. The sums of workers' numbers are those of the sum, since they are counts and differences of counts.
+// a 0 takes no byte. Numbers of several workers can be added up: they are counts, and differences of counts.
 const (
 	dueNumber = iota
 	// unexpectedNumber is how many with the outcome Success or RateLimited were not Expected.

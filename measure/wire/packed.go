@@ -12,8 +12,8 @@ import (
 )
 
 // Where most slots of a histogram count something, its counts travel by planes: plane p has bit p of
-// each count, those of 64 slots in a word. 64 bits are read, checked and added at once, and no count has more
-// bits than the largest of its 64 needs.
+// each count. A word has a bit of each of 64 slots, which are read, checked and added at once. 64 counts take as many
+// words as the largest of them has bits.
 //
 // Words that have no bit are left out: each group of 64 words begins with one that says which of them there are.
 const (

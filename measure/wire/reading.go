@@ -201,7 +201,7 @@ func merge(requests int, readings []*Reading) (*measure.Measurement, error) {
 		}
 	}
 	// One histogram at a time, in the memory of the one before.
-	times := newTimeSum()
+	times := timeSums.Get().(*timeSum)
 	histogram := func(i int) *measure.Histogram {
 		for _, r := range readings {
 			times.add(r.histograms[i])
@@ -236,6 +236,7 @@ func merge(requests int, readings []*Reading) (*measure.Measurement, error) {
 		sum.Journeys[i].Time, sum.Journeys[i].Unfinished = histogram(first), histogram(first+1)
 		sum.Journeys[i].Ideal = ideal(first + 2)
 	}
+	timeSums.Put(times) // a merge that panics leaves it, since it may not be empty
 	return sum, nil
 }
 

@@ -3,13 +3,13 @@ package wire
 import (
 	"encoding/binary"
 	"math/bits"
+	"sync"
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// timeSum adds up histograms. The words of packed counts are collected until there are those of a batch of eight
-// histograms. Then each place's eight words are added without a choice by a tree of carry-save adders (Harley and
-// Seal): a bit of each of 64 slots at once.
+// timeSum adds up histograms. It collects the packed words of eight histograms, a batch. Then it adds the eight words of
+// each place without a choice, by a tree of carry-save adders (Harley and Seal): a bit of each of 64 slots at once.
 type timeSum struct {
 	dense   []int64 // by slot
 	clamped int64
@@ -32,12 +32,10 @@ const (
 	addedBits = 10
 )
 
-func newTimeSum() *timeSum {
-	return &timeSum{
-		dense: make([]int64, measure.Slots), collected: make([]batch, planes*planeWords), low: make([]lowSum, planes*planeWords),
-		high: make([]uint64, (planes+addedBits)*planeWords),
-	}
-}
+func newTimeSum() *timeSum { return &timeSum{dense: make([]int64, measure.Slots)} }
+
+// timeSums are empty ones: each has 0.8 MB, and each run merges once a second.
+var timeSums = sync.Pool{New: func() any { return newTimeSum() }}
 
 // take returns the sum, and is empty after it.
 func (s *timeSum) take() *measure.Histogram {
@@ -54,6 +52,10 @@ func (s *timeSum) add(h histogram) {
 	h.addTo(s.dense)
 	if len(h.packed) == 0 {
 		return
+	}
+	if s.collected == nil { // only running steps have packed counts
+		s.collected, s.low = make([]batch, planes*planeWords), make([]lowSum, planes*planeWords)
+		s.high = make([]uint64, (planes+addedBits)*planeWords)
 	}
 	b, number := h.packed, uint(s.pending)%batchSize
 	for group := 0; len(b) > 0; group++ {

@@ -69,8 +69,8 @@ type Stream struct {
 	LineEnd string
 	// ByteOrderMark, of SSE, begins the body with one.
 	ByteOrderMark bool
-	// Completion, of SSE, has each event be a chunk of a text completion, as servers of language models send them, and
-	// not say its number.
+	// Completion, of SSE, makes each event a chunk of a text completion, as servers of language models send it. It does
+	// not have its number.
 	Completion bool
 	// Gzip compresses the body, whatever the client accepts. What is compressed of each event leaves when
 	// the event is due.

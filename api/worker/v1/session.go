@@ -8,8 +8,8 @@ const (
 	// refuses all others. A worker refuses an assignment with a field that it does not know before
 	// it is ready: a field is set only if the spec asks for it, so that an upgrade ends no run that
 	// does not. Of other messages it ignores such fields: what it cannot do then, it must be seen
-	// to lack, as by Readiness.targets. The version is raised when that is not enough. By two, it ends the runs of
-	// the version before: 5, which had other packed histograms and counts of requests, was never released.
+	// to lack, as by Readiness.targets. The version is raised when that is not enough: by two, if
+	// neither side can work with the version before. 5 packed histograms in another form; it was never released.
 	ProtocolVersion = 7
 
 	// ServerName is the name in the coordinator's certificate. Workers verify it

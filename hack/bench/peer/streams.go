@@ -7,7 +7,7 @@ type StreamLoad struct {
 	// Script is a file, and URL that of the server.
 	Script, URL string
 	Streams     int
-	// Events are those of each stream, without the last one.
+	// Events is how many events each stream has, beside the last one.
 	Events int
 }
 
