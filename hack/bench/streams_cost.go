@@ -221,7 +221,7 @@ func (b *bench) streamCosts(ctx context.Context, list []streamer, d time.Duratio
 		}
 		fmt.Fprintf(b.out, "\nThe worker and guidellm with as many streams as guidellm nearly keeps up with, medians of %d rounds:\n\n", b.rounds)
 		b.writeStreams([]streamer{ours, list[at]}, few, withOne)
-		line += fewLine(few)
+		line += fewLine(few, results)
 	}
 	return line, nil
 }
@@ -257,13 +257,15 @@ func (b *bench) openFew(ctx context.Context, list []streamer, d time.Duration, m
 	return few, nil
 }
 
-// fewLine is the part of the last line with what few streams cost.
-func fewLine(few map[streamKey][]openStreams) string {
+// fewLine is the part of the last line with what few streams cost, beside each other and beside what the worker made of
+// many: kept-up is how many times as many streams of a core the worker has, each with as many as it keeps up with.
+func fewLine(few, many map[streamKey][]openStreams) string {
 	var line strings.Builder
 	for _, perSecond := range eventRates {
-		key := streamKey{guidellm, perSecond}
-		fmt.Fprintf(&line, " few-%[1]d=%[2]d few-vs-guidellm-%[1]d=%[3]s few-guidellm-late-s-%[1]d=%[4]s", perSecond, few[key][0].streams,
-			versus(few, "loadworker", guidellm, perSecond), typical(few[key], openStreams.late, 2))
+		ours, theirs := streamKey{"loadworker", perSecond}, streamKey{guidellm, perSecond}
+		keptUp := map[streamKey][]openStreams{ours: many[ours], theirs: few[theirs]}
+		fmt.Fprintf(&line, " few-%[1]d=%[2]d few-vs-guidellm-%[1]d=%[3]s few-guidellm-late-s-%[1]d=%[4]s kept-up-vs-guidellm-%[1]d=%[5]s", perSecond, few[theirs][0].streams,
+			versus(few, ours.name, guidellm, perSecond), typical(few[theirs], openStreams.late, 2), versus(keptUp, ours.name, guidellm, perSecond))
 	}
 	return line.String()
 }
