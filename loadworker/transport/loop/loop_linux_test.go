@@ -7,9 +7,12 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -234,4 +237,48 @@ func TestLoopWakes(t *testing.T) {
 	if d := time.Since(began); d >= scripted.Patience {
 		t.Errorf("it waited %v, want that it was woken", d)
 	}
+}
+
+func TestTheSchedulerHasItsTurnBeforeALongWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &Loop{start: time.Now()}
+		for _, tt := range []struct {
+			after, wait time.Duration // since the row before
+			turn        bool
+		}{
+			{0, time.Second, false},
+			{yieldEvery - 1, time.Second, false},
+			{1, shortWait, false},
+			{0, shortWait + 1, true},
+			{yieldEvery - 1, time.Second, false},
+			{1, time.Second, true},
+			{time.Minute, time.Second, true},
+		} {
+			time.Sleep(tt.after)
+			now, want := l.Elapsed(), l.yielded
+			if tt.turn {
+				want = now
+			}
+			if got := l.yield(now + tt.wait); got != tt.wait || l.yielded != want {
+				t.Errorf("at %v, a wait of %v: %v, the last turn at %v; want %v", now, tt.wait, got, l.yielded, want)
+			}
+		}
+	})
+}
+
+// Of 61 turns, the scheduler gives one to a goroutine that has yielded before it gives one to another.
+func TestOtherGoroutinesRunBeforeALongWait(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	synctest.Test(t, func(t *testing.T) {
+		l := &Loop{start: time.Now()}
+		var other atomic.Bool
+		time.Sleep(yieldEvery)
+		go other.Store(true)
+		l.yield(l.Elapsed() + time.Second)
+		l.yielded = 0
+		l.yield(l.Elapsed() + time.Second)
+		if !other.Load() {
+			t.Error("the other goroutine has not run after two turns")
+		}
+	})
 }
