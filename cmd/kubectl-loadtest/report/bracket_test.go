@@ -135,7 +135,7 @@ func TestNoticesOfTheCourseOfAStep(t *testing.T) {
 		"longest in the first":      {"", kept, []v1beta1.StepStatus{down("100", "94%"), down("200", "1.5%")}, "Step 100: the target was down for 94% of the window, the most of 2 such steps."},
 		"for as long as is allowed": {"", kept, []v1beta1.StepStatus{down("100", "0.5%")}, ""},
 		"a threshold says it":       {"", failed, []v1beta1.StepStatus{down("100", "94%")}, ""},
-		"undecided": {"", kept, []v1beta1.StepStatus{{Name: "100", Result: &v1beta1.StepResult{Counts: v1beta1.Counts{Sent: 100}, Undecided: 3}}},
+		"undecided": {"", kept, []v1beta1.StepStatus{{Name: "100", Result: &v1beta1.StepResult{Counts: v1beta1.Counts{Sent: 100, Failed: 6}, Undecided: 3}}},
 			"Step 100: 3 of 100 requests had waited for less than their timeout at the end: it is not known whether they failed (3%)."},
 		"excused": {"", kept, []v1beta1.StepStatus{{Name: "100", Result: &v1beta1.StepResult{Counts: v1beta1.Counts{Sent: 100}, Excused: 1}}},
 			"Step 100: 1 of 100 requests timed out while their worker did not run: they may have been answered in time (1%)."},

@@ -24,7 +24,7 @@ type indicator struct {
 var shown = []indicator{
 	{"Unsent", 0, func(r *v1beta1.StepResult) (int64, int64) { return r.Unsent, r.Due }, "were due and never sent"},
 	{"SentLate", 1, func(r *v1beta1.StepResult) (int64, int64) { return r.Late, r.Sent }, "were sent more than 10ms late"},
-	{"Failures", 5, failing(func(c *v1beta1.Counts) int64 { return c.Failed }), "failed"},
+	{"Failures", 5, func(r *v1beta1.StepResult) (int64, int64) { return r.Failed - r.Undecided, r.Sent - r.InFlight }, "failed"},
 	{"RateLimited", 1, failing(func(c *v1beta1.Counts) int64 { return c.Outcomes.RateLimited - refusedWell(c) }), "were rate-limited, although they do not expect that"},
 	{"Timeouts", 1, failing(func(c *v1beta1.Counts) int64 { return c.Outcomes.Timeout }), "timed out"},
 	{"ServerErrors", 1, failing(func(c *v1beta1.Counts) int64 { return c.Outcomes.ServerError }), "were answered by a server error"},

@@ -210,7 +210,8 @@ func TestSummaryIsOfOneStep(t *testing.T) {
 	result := func(sent, failed int64, goodput string, latency *v1beta1.Latency) *v1beta1.StepResult {
 		return &v1beta1.StepResult{Due: 2 * sent, Unsent: sent, Counts: v1beta1.Counts{Sent: sent, Failed: failed}, Throughput: "5000", Goodput: goodput, ResponseTime: latency}
 	}
-	first := result(100, 50, "10", p95)
+	first, cut := result(100, 50, "10", p95), result(400, 6, "30", p95)
+	cut.Undecided = 4
 	for name, tc := range map[string]struct {
 		reporting int32
 		second    *v1beta1.StepResult
@@ -218,6 +219,7 @@ func TestSummaryIsOfOneStep(t *testing.T) {
 	}{
 		"no report of it yet":   {0, nil, v1beta1.Summary{Step: "2/2", Workers: "1/1"}},
 		"its own figures":       {1, result(400, 2, "30", p95), v1beta1.Summary{Step: "2/2", Workers: "1/1", Goodput: "30/s", P95: "25ms", Errors: "0.5%", P99: "40ms", Unsent: "50%"}},
+		"some undecided":        {1, cut, v1beta1.Summary{Step: "2/2", Workers: "1/1", Goodput: "30/s", P95: "25ms", Errors: "0.5%", P99: "40ms", Unsent: "50%"}},
 		"too few samples":       {1, result(1, 0, "1", &v1beta1.Latency{}), v1beta1.Summary{Step: "2/2", Workers: "1/1", Goodput: "1/s", Errors: "0%", Unsent: "50%"}},
 		"nothing was sent yet":  {1, result(0, 0, "0", nil), v1beta1.Summary{Step: "2/2", Workers: "1/1", Goodput: "0/s"}},
 		"a part of the workers": {0, result(400, 2, "30", p95), v1beta1.Summary{Step: "2/2", Workers: "1/1", P95: "25ms", Errors: "0.5%", P99: "40ms", Unsent: "50%"}},

@@ -42,7 +42,7 @@ func summaryOf(s *v1beta1.LoadTestStatus) v1beta1.Summary {
 	if latest.State != v1beta1.StepRunning || latest.WorkersReporting+s.Workers.Lost >= s.Workers.Desired {
 		summary.Goodput = text.Rate(result.Goodput)
 	}
-	summary.Errors = text.Percent(result.Failed, result.Sent-result.InFlight)
+	summary.Errors = text.Percent(result.Failed-result.Undecided, result.Sent-result.InFlight)
 	summary.Unsent = text.Percent(result.Offered())
 	if t := result.ResponseTime; t != nil {
 		summary.P95, summary.P99 = short(t.P95), short(t.P99)
