@@ -44,6 +44,9 @@ func (o *operator) direct(d exchange.Directive) {
 	if first {
 		o.since, o.from = o.now(), max(d.Acknowledged, d.ActiveStep()+1)
 	}
+	if step := d.ActiveStep(); step != o.directive.ActiveStep() && slices.ContainsFunc(o.seats, func(s seat) bool { return s.begun > step }) {
+		o.from = max(o.from, step+1)
+	}
 	if d.ActiveStep() != o.directive.ActiveStep() {
 		o.fresh = false
 	}
