@@ -109,9 +109,10 @@ func (o *operator) isReady(x *Worker, ready bool, refuses [2]string) {
 func (o *operator) takes(x *Worker, step int32, m *snapshot) {
 	s := &o.seats[x.number]
 	s.seen = o.now()
+	news := s.begun <= step
 	s.begun = max(s.begun, step+1)
-	if !o.since.IsZero() && !o.directive.HasReached(step) {
-		o.notifySoon()
+	if news && !o.since.IsZero() && !o.directive.HasReached(step) {
+		o.notify()
 	}
 	if o.since.IsZero() || !o.directive.HasReached(step) || step < o.directive.Acknowledged || s.isFinal(step) {
 		return
