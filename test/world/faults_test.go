@@ -102,7 +102,7 @@ func (w *World) victim() *Worker { return w.Workers[w.events%len(w.Workers)] }
 func cutOff(d time.Duration) func(*World) {
 	return func(w *World) {
 		w.slack += d + deadPeer
-		w.isolated = w.isolated || d > deadPeer
+		w.isolated, w.unreachable = w.isolated || d > deadPeer, true
 		w.victim().isCutOff(d)
 	}
 }

@@ -209,9 +209,7 @@ func (o *operator) pass() {
 		return
 	}
 	lt, version := o.cache.lt.DeepCopy(), o.cache.version
-	if o.unread > 0 && version == o.unread {
-		o.readBack, o.unread = max(o.readBack, o.now().Sub(o.written.At)), 0
-	}
+	o.readsBack(version)
 	seen := o.observe()
 	seen.Place, seen.PlaceAwaited = o.place(), o.isAwaited()
 	d := o.decide(lt, seen)
@@ -249,6 +247,13 @@ func (o *operator) pass() {
 		o.sleep(conflictRetry)
 	default:
 		o.sleep(o.retry(d.RequeueAfter))
+	}
+}
+
+// readsBack notes how long it took until a write was read back, if that version is of it.
+func (o *operator) readsBack(version int) {
+	if o.unread > 0 && version == o.unread {
+		o.readBack, o.unread = max(o.readBack, o.now().Sub(o.written.At)), 0
 	}
 }
 
