@@ -22,8 +22,8 @@ type runState struct {
 	id RunID
 	// namespace is that of its pods; empty before the first has connected.
 	namespace string
-	// since is when the run was first directed; zero: workers wait for it. from is the
-	// first step that was not begun by then.
+	// since is when the run was first directed; zero: workers wait for it. from is the first step
+	// that was not begun by then, nor by a worker before it was directed to.
 	since     time.Time
 	from      int32
 	forgotten bool
@@ -155,7 +155,10 @@ func (r *runState) direct(d exchange.Directive, now time.Time) {
 	if !r.directed() {
 		r.since, r.from = now, max(d.Acknowledged, d.ActiveStep()+1)
 	}
-	if d.ActiveStep() != r.directive.ActiveStep() {
+	if step := d.ActiveStep(); step != r.directive.ActiveStep() {
+		if r.hasBegun(step) { // as another process directed
+			r.from = max(r.from, step+1)
+		}
 		r.version++
 		r.tooLarge = false
 		r.pendingFinals = []*final{nil}
@@ -172,6 +175,16 @@ func (r *runState) direct(d exchange.Directive, now time.Time) {
 		}
 		w.session.wakeSender()
 	}
+}
+
+// hasBegun says whether a worker has begun a step.
+func (r *runState) hasBegun(step int32) bool {
+	for _, w := range r.workers {
+		if w.begun > step {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *runState) forget(now time.Time) {

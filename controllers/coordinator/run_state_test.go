@@ -268,10 +268,13 @@ func TestStepBegunByAnotherProcessIsObserved(t *testing.T) {
 	w.snapshot(snapshot(t, 2, 4, false, 10))
 	w.ready(true, "", "")
 	r.until("the worker has begun the step, and is not known to be ready", func(o exchange.Observation) bool {
-		return o.Workers[0].Begun == 3 && !o.Workers[0].Ready && o.Step == nil
+		return o.Workers[0].Begun == 3 && !o.Workers[0].Ready && o.Step == nil && o.From == 2
 	})
 	r.Direct("a", running("a", 1, 2))
 	r.until("what it measured is here", func(o exchange.Observation) bool { return sent(o) == 10 && o.Workers[0].Ready })
+	if from := r.Observe("a").From; from != 3 {
+		t.Errorf("this process began the steps from %d on, want from 3 on: its instant is of another clock", from)
+	}
 }
 
 // A step that is not in the plan was begun by none, whatever a worker says.

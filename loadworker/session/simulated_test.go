@@ -103,6 +103,48 @@ func TestReconnectInMidStepCountsNothingTwice(t *testing.T) {
 	})
 }
 
+// A worker that was told of a step says so to the next coordinator before it says that it is ready,
+// though the step has not begun, and begins it as it was told. Whether any worker was told decides
+// whether that coordinator may choose another instant.
+func TestWorkerSaysWhichStepItIsInBeforeItIsReady(t *testing.T) {
+	for name, told := range map[string]bool{"told": true, "not told": false} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(t *testing.T, target *workertest.Target) {
+				const ahead = 10 * time.Second
+				a := workertest.Assignment(target.URL, workertest.ClosedUsers(1, time.Second))
+				c, w, s := readyWorker(t, a, of(target))
+				begin := time.Now().Add(ahead)
+				if told {
+					s.send(t, start(0, ahead))
+					synctest.Wait()
+				}
+				s.hangUp <- errors.New("the operator restarts")
+				s = c.waitForHello(t)
+				s.send(t, assign(a))
+				first := c.waitFor(t, "which step it is in, or that it is ready", func(m *workerv1.SessionRequest) bool {
+					return m.GetSnapshot() != nil || m.GetReadiness().GetReady()
+				}).message
+				if is := first.GetSnapshot(); (is != nil) != told || is.GetStep() != 0 || is.GetFinal() {
+					t.Errorf("its first message is %v, want a snapshot of step 0: %t", first, told)
+				}
+				if told {
+					c.waitUntilReady(t)
+				}
+				another := begin.Add(time.Minute)
+				s.send(t, start(0, time.Until(another)))
+				if !told {
+					begin = another
+				}
+				if _, got := c.waitForFinal(t, 0); !got.FirstStart.Add(-skew).Equal(begin) {
+					t.Errorf("it began at %v, want %v", got.FirstStart.Add(-skew), begin)
+				}
+				s.send(t, acknowledge())
+				w.finish(t, s)
+			})
+		})
+	}
+}
+
 // A stop cuts within the instant in which it comes: no request begins after it.
 func TestStopCutsAtOnce(t *testing.T) {
 	simulate(t, func(t *testing.T, target *workertest.Target) {

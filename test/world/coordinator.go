@@ -44,6 +44,9 @@ func (o *operator) direct(d exchange.Directive) {
 	if first {
 		o.since, o.from = o.now(), max(d.Acknowledged, d.ActiveStep()+1)
 	}
+	if step := d.ActiveStep(); step != o.directive.ActiveStep() && slices.ContainsFunc(o.seats, func(s seat) bool { return s.begun > step }) {
+		o.from = max(o.from, step+1)
+	}
 	if d.ActiveStep() != o.directive.ActiveStep() {
 		o.fresh = false
 	}
@@ -106,9 +109,10 @@ func (o *operator) isReady(x *Worker, ready bool, refuses [2]string) {
 func (o *operator) takes(x *Worker, step int32, m *snapshot) {
 	s := &o.seats[x.number]
 	s.seen = o.now()
+	news := s.begun <= step
 	s.begun = max(s.begun, step+1)
-	if !o.since.IsZero() && !o.directive.HasReached(step) {
-		o.notifySoon()
+	if news && !o.since.IsZero() && !o.directive.HasReached(step) {
+		o.notify()
 	}
 	if o.since.IsZero() || !o.directive.HasReached(step) || step < o.directive.Acknowledged || s.isFinal(step) {
 		return

@@ -102,7 +102,7 @@ func (w *World) victim() *Worker { return w.Workers[w.events%len(w.Workers)] }
 func cutOff(d time.Duration) func(*World) {
 	return func(w *World) {
 		w.slack += d + deadPeer
-		w.isolated = w.isolated || d > deadPeer
+		w.isolated, w.unreachable = w.isolated || d > deadPeer, true
 		w.victim().isCutOff(d)
 	}
 }
@@ -124,6 +124,7 @@ var faults = []fault{
 	{"runs are stopped for 1 ms", configuredFor(time.Millisecond, "stop", "stop: {}")},
 	{"another run comes first", another(20 * time.Second)},
 	{"the operator restarts", restart(2*time.Second, 300*time.Millisecond, 0)},
+	{"the operator restarts before the workers notice", restart(100*time.Millisecond, time.Second, 0)},
 	{"the operator's node is gone", restart(16*time.Second, deadPeer, 0)},
 	{"the operator is away for 90 s", restart(90*time.Second, 300*time.Millisecond, 0)},
 	{"the operator restarts with a clock 40 s ahead", restart(2*time.Second, 300*time.Millisecond, 40*time.Second)},

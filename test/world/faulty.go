@@ -56,7 +56,8 @@ type truth struct {
 	harmed bool
 	// jumped says that a clock did, isolated that a worker was cut off for as long as a
 	// new operator waits for it. Together they are harm: a limit may seem to have passed.
-	jumped, isolated bool
+	// unreachable says that a worker was cut off at all.
+	jumped, isolated, unreachable bool
 	// held is for how long the run was until now, heldSince since when it is once more.
 	held      time.Duration
 	heldSince time.Time

@@ -348,15 +348,18 @@ func (w *World) checkEnd() {
 	if took, allowed := s.CompletionTime.Sub(Began)-w.held, want.took+w.allowance(); took > allowed {
 		w.violated(inTime, "it ended after %v and %v in which it was held, %v are allowed", took, w.held, allowed)
 	}
-	if w.harmed || w.jumped && w.isolated || w.timely {
+	if w.harmed || w.jumped && w.isolated || w.timely || w.beganLate(s) {
 		return
-	}
-	if w.latest > tolerablyLate && s.Verdict == v1beta1.VerdictInconclusive {
-		return // as no worker can be directed that cannot be reached
 	}
 	if got := endingOf(w); got.verdict != want.verdict || want.whole && !equality.Semantic.DeepEqual(got.sent, want.sent) {
 		w.violated(nothingLost, "verdict %s with %v sent, %s with %v without a fault; %s", got.verdict, got.sent, want.verdict, want.sent, explanation(s))
 	}
+}
+
+// beganLate says whether the run is Inconclusive as a worker began a step late that was cut off: no
+// worker can be directed that cannot be reached.
+func (w *World) beganLate(s *v1beta1.LoadTestStatus) bool {
+	return w.unreachable && w.latest > tolerablyLate && s.Verdict == v1beta1.VerdictInconclusive
 }
 
 // noteHold counts the time in which the run is held: a fault may delay its start until

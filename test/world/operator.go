@@ -55,8 +55,11 @@ type operator struct {
 	// passed is when the run was last looked at, behind since when a pass would have
 	// something to do.
 	passed, behind time.Time
-	// written is the latest write of the status.
-	written lifecycle.Written
+	// written is the latest write of the status, and unread its version; 0: it was read back.
+	// readBack is the longest time that this took.
+	written  lifecycle.Written
+	unread   int
+	readBack time.Duration
 	// seconds are what the decision before returned.
 	seconds verdict.Seconds
 	ledger  queue.Ledger
@@ -206,6 +209,7 @@ func (o *operator) pass() {
 		return
 	}
 	lt, version := o.cache.lt.DeepCopy(), o.cache.version
+	o.readsBack(version)
 	seen := o.observe()
 	seen.Place, seen.PlaceAwaited = o.place(), o.isAwaited()
 	d := o.decide(lt, seen)
@@ -246,11 +250,18 @@ func (o *operator) pass() {
 	}
 }
 
+// readsBack notes how long it took until a write was read back, if that version is of it.
+func (o *operator) readsBack(version int) {
+	if o.unread > 0 && version == o.unread {
+		o.readBack, o.unread = max(o.readBack, o.now().Sub(o.written.At)), 0
+	}
+}
+
 // wrote notes a write of the status. A world without faults tells of it, and has no need to
 // spare its store.
 func (o *operator) wrote(d lifecycle.Decision) {
 	if !o.world.instant {
-		o.written = lifecycle.Written{At: o.now()}
+		o.written, o.unread = lifecycle.Written{At: o.now()}, o.world.api.version
 		return
 	}
 	if f := o.world.Wrote; f != nil {
@@ -344,7 +355,7 @@ func (o *operator) apply(d lifecycle.Decision) error {
 
 // observe is what a pass reads: the cache, and the sessions.
 func (o *operator) observe() lifecycle.Observed {
-	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Unstored: o.unstored, LooksAtTargets: o.world.looks, Looked: o.looked, Written: o.written, Seconds: o.seconds, TargetPort: o.world.Port, TargetProblem: o.world.NoPort, Keeping: o.keeping()}
+	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Unstored: o.unstored, LooksAtTargets: o.world.looks, Looked: o.looked, Written: o.written, ReadBack: o.readBack, Seconds: o.seconds, TargetPort: o.world.Port, TargetProblem: o.world.NoPort, Keeping: o.keeping()}
 	seen.Step = o.report(len(o.world.api.lt.Spec.Requests), len(o.world.api.lt.Spec.Journeys))
 	if lifecycle.NeedsBaseline(o.cache.lt) {
 		seen.Baseline = o.cache.baseline

@@ -166,7 +166,7 @@ func TestStepThatWorkersDidNotBeginIsStartedAnew(t *testing.T) {
 	worker.Begun = 1
 	start := began.Add(30 * time.Second)
 	seen := one(worker)
-	seen.Since = start.Add(time.Second)
+	seen.Since, seen.Undirected = start.Add(time.Second), true
 	if got := decide(limited(1), seen, 32*time.Second).Status.Steps[1].StartTime; !got.After(start) {
 		t.Errorf("the step begins at %v, want a later instant than the first", got)
 	}

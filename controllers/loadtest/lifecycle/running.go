@@ -33,8 +33,8 @@ func (r *running) followStep() (goesOn bool) {
 		r.next(i) // held between two steps, or waiting for workers
 	case r.read.Steps[i].Load.IsPause():
 		r.pause(i)
-	case r.isTooLate(i):
-		r.startAnew(i)
+	case r.isUndirected(i):
+		r.beginTogether(i)
 	default:
 		inOrder(r.loadStep(i, r.reportOf(i)), loadPhases)
 	}

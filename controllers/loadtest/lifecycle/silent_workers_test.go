@@ -286,8 +286,8 @@ func TestStepThatNoWorkerWasDirectedToBeginStartsAnew(t *testing.T) {
 		"before all workers are back": {func(_ *v1beta1.LoadTest, s *lifecycle.Observed) {
 			s.Workers[0] = there(exchange.Worker{LastSeen: start})
 		}, 2 * time.Second, false, false},
-		"when this process chose it": {func(_ *v1beta1.LoadTest, s *lifecycle.Observed) { s.Since = start }, time.Second, false, true},
-		"when one reports it":        {func(_ *v1beta1.LoadTest, s *lifecycle.Observed) { s.Step = report }, 2 * time.Second, false, true},
+		"when this process directed it": {func(_ *v1beta1.LoadTest, s *lifecycle.Observed) { s.Undirected = false }, 2 * time.Second, false, true},
+		"when one reports it":           {func(_ *v1beta1.LoadTest, s *lifecycle.Observed) { s.Step = report }, 2 * time.Second, false, true},
 		"when one had reported it": {func(lt *v1beta1.LoadTest, _ *lifecycle.Observed) {
 			lt.Status.Steps[1].ReportedUntil = lt.Status.Steps[1].StartTime
 		}, 2 * time.Second, false, true},
@@ -297,7 +297,7 @@ func TestStepThatNoWorkerWasDirectedToBeginStartsAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt, seen := limited(1), one(ready)
-			seen.Since = start.Add(time.Second)
+			seen.Since, seen.Undirected = start.Add(time.Second), true
 			tc.edit(lt, &seen)
 			d := lifecycle.Decide(lt, policy.Rules{}, seen, start.Add(tc.after))
 			want := start
@@ -317,17 +317,19 @@ func TestStepWhoseInstantIsReadBackLateStartsAnew(t *testing.T) {
 	start := began.Add(30 * time.Second)
 	for name, tc := range map[string]struct {
 		after      time.Duration
+		readBack   time.Duration
 		undirected bool
 		ahead      time.Duration // of the other instant; 0: none is chosen
 	}{
-		"at the instant":                     {0, true, 0},
-		"they would begin it late":           {time.Nanosecond, true, 500*time.Millisecond + 2},
-		"later still":                        {8 * time.Second, true, 16500 * time.Millisecond},
-		"they were directed, and are silent": {8 * time.Second, false, 0},
+		"at the instant":                     {0, time.Second, true, 0},
+		"they would begin it late":           {time.Nanosecond, 100 * time.Millisecond, true, 500*time.Millisecond + 2},
+		"later still":                        {8 * time.Second, 9 * time.Second, true, 16500 * time.Millisecond},
+		"a worker came that late":            {8 * time.Second, 100 * time.Millisecond, true, 700 * time.Millisecond},
+		"they were directed, and are silent": {8 * time.Second, 9 * time.Second, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt, seen := limited(1), one(ready)
-			seen.Since, seen.Undirected = start.Add(-time.Minute), tc.undirected
+			seen.Since, seen.Undirected, seen.ReadBack = start.Add(-time.Minute), tc.undirected, tc.readBack
 			seen.Step = &exchange.Report{Step: 0, Merged: measure.NewMeasurement(1)} // of the step before
 			d := lifecycle.Decide(lt, policy.Rules{}, seen, start.Add(tc.after))
 			want := start
@@ -341,24 +343,34 @@ func TestStepWhoseInstantIsReadBackLateStartsAnew(t *testing.T) {
 	}
 }
 
-// Workers that another process directed began the step by its instant, whether or not
-// what they measured was received yet; only those that are ready have said so.
+// Workers that another process directed begin the step by its instant, whether or not it has
+// come; only those that are ready have said so. No other is directed to begin it before that is
+// known of all: who connects after the instant would begin the step late.
 func TestStepThatWorkersBeganKeepsItsInstant(t *testing.T) {
 	start := began.Add(30 * time.Second)
 	begun, unready := there(exchange.Worker{Connected: true, Begun: 2}), there(exchange.Worker{Connected: true})
+	ended := exchange.Worker{Pod: exchange.PodEnded}
+	const ahead, later = -200 * time.Millisecond, 2 * time.Second
 	for name, tc := range map[string]struct {
 		workers []exchange.Worker
+		after   time.Duration // of this pass, since the first instant
 		want    time.Duration // from the first instant to that of the step
 		directs bool
 	}{
-		"one began it, the others are connected": {[]exchange.Worker{begun, unready, ready}, 0, true},
-		"one may have begun it":                  {[]exchange.Worker{ready, unready, ready}, 0, false},
-		"none began it":                          {[]exchange.Worker{ready, ready, ready}, 2500 * time.Millisecond, false},
+		"one began it, the others are connected":           {[]exchange.Worker{begun, unready, ready}, later, 0, true},
+		"one may have begun it":                            {[]exchange.Worker{ready, unready, ready}, later, 0, false},
+		"none began it":                                    {[]exchange.Worker{ready, ready, ready}, later, 2500 * time.Millisecond, false},
+		"ahead: one was directed, the others are away":     {[]exchange.Worker{begun, cutOff, cutOff}, ahead, 0, true},
+		"ahead: none of those that are here was directed":  {[]exchange.Worker{ready, ready, cutOff}, ahead, 0, false},
+		"ahead: one that is here may have been directed":   {[]exchange.Worker{ready, ready, unready}, ahead, 0, false},
+		"ahead: none is here":                              {[]exchange.Worker{cutOff, cutOff, cutOff}, ahead, 0, false},
+		"ahead: none was directed":                         {[]exchange.Worker{ready, ready, ready}, ahead, 0, true},
+		"ahead: one was directed and died, the others not": {[]exchange.Worker{ready, ready, ended}, ahead, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt, seen := limited(1), lifecycle.Observed{Job: lifecycle.JobPresent, Workers: tc.workers}
-			seen.Since, seen.Undirected = start.Add(time.Second), true
-			d := lifecycle.Decide(lt, policy.Rules{}, seen, start.Add(2*time.Second))
+			seen.Since, seen.Undirected = start.Add(-time.Second), true
+			d := lifecycle.Decide(lt, policy.Rules{}, seen, start.Add(tc.after))
 			if got := d.Status.Steps[1].StartTime.Sub(start); got != tc.want || (d.Directive.Start != nil) != tc.directs {
 				t.Errorf("the step begins %v after the first instant, directed %+v; want %v, directed: %t", got, d.Directive.Start, tc.want, tc.directs)
 			}

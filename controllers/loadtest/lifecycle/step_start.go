@@ -43,48 +43,46 @@ func (r *running) startAfter(i int) time.Time {
 	return instant.Later(endOf(before), soonest)
 }
 
-// isTooLate says whether step i would begin late: its instant has passed, and perhaps no
-// worker was directed to begin it. The process that chose the instant may have ended before
-// it directed workers, if the instant passed before this process directed the run. And this
-// process has directed no worker, if it read its own write back late.
-func (r *inputs) isTooLate(i int) bool {
+// isUndirected says whether perhaps no worker was directed to begin step i: this process has
+// directed none, and none has said that it is in the step. The process that chose the instant
+// may have ended before it directed workers. A worker that was directed is in the step, and says
+// so when it connects, though the instant may not have come.
+func (r *inputs) isUndirected(i int) bool {
 	s := &r.read.Steps[i]
-	late := s.StartTime.Time.Before(r.since()) || r.seen.Undirected && r.lateness(i) > 0
 	begun := s.ReportedUntil != nil || r.seen.Step != nil && r.seen.Step.Step == int32(i) || slices.ContainsFunc(r.seen.Workers, func(w exchange.Worker) bool { return int(w.Begun) > i })
-	return late && !begun && r.read.Internal.StopTime == nil
+	return r.seen.Undirected && !begun && r.read.Internal.StopTime == nil
 }
 
 // lateness is the time since the instant of step i.
 func (r *inputs) lateness(i int) time.Duration { return r.now.Sub(r.read.Steps[i].StartTime.Time) }
 
-// startAnew chooses another start instant for step i, once every worker is connected and
-// ready: a worker that had begun the step by the first instant would have said so by then.
-// Until then no worker is directed to begin it.
-//
-// The new instant is ahead by more than twice the time by which the last one was missed, so
-// that an API server that is slow to bring back a write does not delay the step for ever.
-func (r *running) startAnew(i int) {
+// beginTogether directs the workers to begin step i, once every worker is connected and ready:
+// one that had been directed by another process would have said so by then. Until then no worker
+// is directed, since one that connects after the instant would begin the step late. If the instant
+// has passed, another is chosen instead, and no worker knows of the first.
+func (r *running) beginTogether(i int) {
+	start := r.out.Directive.Start
 	r.out.Directive.Start = nil
-	if !r.gather(i, hasReported) {
-		return
+	switch late := r.lateness(i); {
+	case late > 0 && r.gather(i, hasReported):
+		r.startStep(i, r.now.Add(r.leadAfter(late)))
+	case late <= 0 && r.areHere(i, hasReported):
+		r.out.Directive.Start = start
+		inOrder(r.loadStep(i, r.reportOf(i)), loadPhases)
 	}
-	ahead := r.lead()
-	if !r.read.Steps[i].StartTime.Time.Before(r.since()) {
-		ahead = max(ahead, minLead+2*r.lateness(i))
-	}
-	r.startStep(i, r.now.Add(ahead))
+}
+
+// leadAfter is the lead of an instant that replaces one which was missed by late. It is more than
+// twice as long as what the API server took of that to bring the write back, so that one which is
+// slow does not delay the step for ever. The time in which workers were waited for does not count.
+func (r *inputs) leadAfter(late time.Duration) time.Duration {
+	return max(r.lead(), minLead+2*min(late, r.seen.ReadBack))
 }
 
 // gather waits until every worker can be directed to begin step i. It waits for a worker that
 // is not here as long as the step may take, and gives it up then.
 func (r *running) gather(i int, isHere func(exchange.Worker) bool) (gathered bool) {
-	limit := func(w exchange.Worker) time.Time {
-		if w.Connected {
-			return r.since().Add(lengthOf(&r.out.Status.Steps[i]))
-		}
-		return r.absentSince(w).Add(lengthOf(&r.out.Status.Steps[i]))
-	}
-	r.giveUp(func(w exchange.Worker) bool { return !isHere(w) && !r.now.Before(limit(w)) })
+	r.giveUp(func(w exchange.Worker) bool { return !isHere(w) && !r.now.Before(r.awaitedUntil(i, w)) })
 	if s := &r.out.Status; r.lossStops() {
 		if s.Steps[i].State == v1beta1.StepRunning { // some may have begun it
 			r.loadStep(i, nil).countMissing()
@@ -94,7 +92,24 @@ func (r *running) gather(i int, isHere func(exchange.Worker) bool) (gathered boo
 		r.finish(i, v1beta1.ReasonStoppedOnWorkerLoss)
 		return false
 	}
-	return count(r.seen.Workers, func(w exchange.Worker) bool { return !isHere(w) && !r.leaves(w) && r.waitUntil(limit(w), w) }) == 0
+	return r.areHere(i, isHere)
+}
+
+// areHere says whether no worker is waited for any more before step i, and else asks for a pass when
+// one no longer is.
+func (r *running) areHere(i int, isHere func(exchange.Worker) bool) bool {
+	return count(r.seen.Workers, func(w exchange.Worker) bool {
+		return !isHere(w) && !r.leaves(w) && r.waitUntil(r.awaitedUntil(i, w), w)
+	}) == 0
+}
+
+// awaitedUntil is the instant until which a worker that is not here is waited for before step i.
+func (r *running) awaitedUntil(i int, w exchange.Worker) time.Time {
+	length := lengthOf(&r.out.Status.Steps[i])
+	if w.Connected {
+		return r.since().Add(length)
+	}
+	return r.absentSince(w).Add(length)
 }
 
 func isConnected(w exchange.Worker) bool { return w.Connected }
