@@ -154,6 +154,7 @@ func TestAPauseIsCut(t *testing.T) {
 	begin := began
 	for want, parent := range map[string]*lifecycle.Parent{
 		"False Terminated: spec.terminate ended the run; what was measured is kept.":                             nil,
+		"False Terminated: LoadTest sale, which has the load, ended it; what was measured is kept.":              {Name: "sale", Lists: true, Begin: &begin, Ends: true},
 		"True EndedWithOthers: All loads ended that are not in the background; the steps after it were skipped.": {Name: "sale", Lists: true, Begin: &begin, Ends: true, Background: true},
 	} {
 		lt := rests(limited(1), 5*time.Second)
