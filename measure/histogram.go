@@ -82,9 +82,7 @@ func (h *Histogram) Merge(o *Histogram) error {
 	if o.total > math.MaxInt64-h.total {
 		return fmt.Errorf("merge histograms: %d and %d values are more than can be counted", h.total, o.total)
 	}
-	if len(o.counts) > len(h.counts) {
-		h.grow(len(o.counts))
-	}
+	h.grow(max(len(h.counts), len(o.counts)))
 	for slot, n := range o.counts {
 		h.counts[slot] += n
 	}

@@ -106,10 +106,11 @@ func TestCountsWithoutRoomAreNotRecorded(t *testing.T) {
 	h.RecordN(2*Highest, math.MaxInt64)
 	h.RecordN(2*Highest, -1)
 	h.RecordN(2*Highest, 0)
-	same.As(t, "count and clamped", []int64{1, 0}, []int64{h.Count(), h.Clamped()})
+	same.As(t, "count, clamped and slots", []int64{1, 0, 11264}, []int64{h.Count(), h.Clamped(), int64(len(h.counts))})
 	h.RecordN(time.Second, math.MaxInt64-1)
 	same.As(t, "count", int64(math.MaxInt64), h.Count())
-	before := h.Clone()
+	before := NewHistogram()
+	must.Succeed(t, before.Merge(h))
 	if err := h.Merge(histogramOf(time.Minute, 2*Highest)); err == nil || !h.Equal(before) {
 		t.Errorf("Merge = %v; want an error, and nothing added", err)
 	}
@@ -312,6 +313,7 @@ func TestMergeRefusesWhatDoesNotFit(t *testing.T) {
 	measured := func() *Measurement {
 		m := NewMeasurement(2)
 		m.Journeys, m.Grouped, m.Groups = NewJourneys(1), []Request{NewRequest()}, []int32{0, 0}
+		m.Requests[1].Streams = NewStreams()
 		return m
 	}
 	for name, part := range map[string]func(*Measurement) **Histogram{
@@ -320,6 +322,7 @@ func TestMergeRefusesWhatDoesNotFit(t *testing.T) {
 		"ideal times":               func(m *Measurement) **Histogram { return &m.Requests[1].Ideal },
 		"times of failures":         func(m *Measurement) **Histogram { return &m.Requests[1].Failed.Response },
 		"service times of failures": func(m *Measurement) **Histogram { return &m.Requests[1].Failed.Service },
+		"times of streams":          func(m *Measurement) **Histogram { return &m.Requests[1].Streams.Times[MeanGap] },
 		"times of a group":          func(m *Measurement) **Histogram { return &m.Grouped[0].Response },
 		"times of journeys":         func(m *Measurement) **Histogram { return &m.Journeys[0].Time },
 		"journeys under way":        func(m *Measurement) **Histogram { return &m.Journeys[0].Unfinished },

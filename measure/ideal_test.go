@@ -87,7 +87,7 @@ func TestDisplacementIsAtLeastTenHundredthsOfASecond(t *testing.T) {
 }
 
 func TestDropIdealLeavesTheMeasuredTimes(t *testing.T) {
-	s := NewMeasurement(1)
+	s := NewMeasurement(2)
 	s.Journeys = NewJourneys(1)
 	s.Journeys[0].Complete(time.Second, time.Millisecond)
 	r := &s.Requests[0]
@@ -96,8 +96,10 @@ func TestDropIdealLeavesTheMeasuredTimes(t *testing.T) {
 	r.Ideal.Record(time.Millisecond)
 	r.Failed.Record(time.Second, time.Second, time.Millisecond)
 	r.OnTime, r.IdealOnTime = []int64{0}, []int64{1}
+	r.Streams = NewStreams()
+	r.Streams.Record(MeanGap, time.Second, time.Millisecond)
 	s.DropIdeal()
-	if r.Ideally() != r.Response || r.Failed.Ideally() != r.Failed.Response || s.Journeys[0].Ideally() != s.Journeys[0].Time || r.OnTimeIdeally()[0] != 0 {
+	if r.Ideally() != r.Response || r.Streams.Ideally(MeanGap) != r.Streams.Times[MeanGap] || r.Failed.Ideally() != r.Failed.Response || s.Journeys[0].Ideally() != s.Journeys[0].Time || r.OnTimeIdeally()[0] != 0 {
 		t.Errorf("ideal times are left: %+v", s)
 	}
 }

@@ -114,7 +114,8 @@ func TestMergeWithoutFailuresTakesNoMemoryForThem(t *testing.T) {
 func TestExpectedTimesAreUnknown(t *testing.T) {
 	silent, forged := failing(9, 3), failing(9, 0)
 	silent.Requests[0].Failed = FailedTimes{}
-	forged.Requests[0].Failed.Record(time.Second, time.Second, time.Second)
+	const longer = 1024 * time.Microsecond // by a slot than all that there are
+	forged.Requests[0].Failed.Record(longer, longer, longer)
 	response, service := failing(9, 0), failing(9, 0)
 	response.Requests[0].Failed.Response = forged.Requests[0].Failed.Response
 	service.Requests[0].Failed.Service = forged.Requests[0].Failed.Service
@@ -150,12 +151,19 @@ func TestEndedSince(t *testing.T) {
 			t.Errorf("%s are taken: %+v", name, since.Requests[0])
 		}
 	}
-	if since, err := now.EndedSince(now); err != nil || since.Requests[0].Sent != 0 {
-		t.Errorf("nothing ended: %v", err)
-	}
 	before.Requests[0].OnTime = nil // as a worker says that had none yet
 	if since, err = now.EndedSince(before); err != nil || since.Requests[0].OnTime[0] != 20 {
 		t.Errorf("on time since none were: %v, %v", since, err)
+	}
+}
+
+func TestStreamsKeepGoals(t *testing.T) {
+	for goal, want := range map[StreamGoal]bool{
+		{}: true, {30, 20, 10}: true, {29, 20, 10}: false, {30, 19, 10}: false, {30, 20, 9}: false,
+	} {
+		if got := goal.Kept(30, 20, 10); got != want {
+			t.Errorf("%+v is kept: %t, want %t", goal, got, want)
+		}
 	}
 }
 
@@ -184,6 +192,9 @@ func TestEventsSince(t *testing.T) {
 	since, err = now.EndedSince(NewMeasurement(1))
 	must.Succeed(t, err)
 	same.As(t, "since none had come", now.Requests[0].Streams, since.Requests[0].Streams, byContent)
+	if since, err = now.EndedSince(now); err != nil || since.Requests[0].Sent != 0 || since.Requests[0].Streams.Events != 0 {
+		t.Errorf("nothing ended: %v", err)
+	}
 	measured, ideal := streamed(11), streamed(11)
 	measured.Requests[0].Streams.Times[BetweenEvents] = NewHistogram()
 	ideal.Requests[0].Streams.Ideal[FirstEvent] = NewHistogram()

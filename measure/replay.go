@@ -26,9 +26,7 @@ func (r *Replay) merge(o *Replay) {
 	r.NotRouted += o.NotRouted
 	r.OutOfOrder += o.OutOfOrder
 	r.OutsideWindow += o.OutsideWindow
-	if r.Mistake == "" || o.Mistake != "" && o.Mistake < r.Mistake {
-		r.Mistake = o.Mistake
-	}
+	r.Mistake = oneOf(r.Mistake, o.Mistake)
 }
 
 func (s *Measurement) mergeReplay(o *Measurement) {

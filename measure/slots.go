@@ -24,10 +24,7 @@ func slotOf(slot int) (shortest, units int64) {
 
 // slotFor is the slot in which a number of units counts, which is at most Highest/Lowest.
 func slotFor(units int64) int {
-	if units < linearSlots {
-		return int(units)
-	}
-	doubling := bits.Len64(uint64(units)) - bits.Len64(linearSlots-1)
+	doubling := max(0, bits.Len64(uint64(units))-bits.Len64(linearSlots-1))
 	return doubling*perDoubling + int(units>>doubling)
 }
 

@@ -35,13 +35,21 @@ func TestAcceptsWhatIsAtABound(t *testing.T) {
 			j.Because = slices.Repeat([]string{strings.Repeat("x", 512)}, measure.MaxJourneySteps)
 		},
 		"a denial that is expected is traced": func(m *workerv1.StepMeasurement) { m.Requests[0].Traces.Expected[1] = true },
-		"as much is due of it as was sent":    func(m *workerv1.StepMeasurement) { m.Requests[0].Due = 10 },
+		"as many goals as a plan may have": func(m *workerv1.StepMeasurement) {
+			s := m.Requests[0].Streams
+			s.OnTime, s.IdealOnTime = make([]int64, measure.MaxStreamGoals), make([]int64, measure.MaxStreamGoals)
+		},
+		"as much is due of it as was sent": func(m *workerv1.StepMeasurement) { m.Requests[0].Due = 10 },
 	} {
 		m := honest(t)
 		change(m)
 		if _, err := Decode(m, 1); err != nil {
 			t.Errorf("%s: refused: %v", name, err)
 		}
+	}
+	many := measure.Streams{Tokened: maxCount} // 2^30 for each are more than 63 bits count
+	if checkTokens("", maxCount, &many) != nil || checkTokens("", maxCount+1, &many) == nil {
+		t.Error("as many tokens as may be are refused, or more are accepted")
 	}
 }
 
@@ -64,7 +72,8 @@ func TestSeriesMayExpectAnyResponse(t *testing.T) {
 
 // The operator bounds what it keeps by these sizes: each part that is kept counts.
 func TestSizesCountEachPart(t *testing.T) {
-	read := func(change func(*workerv1.StepMeasurement)) int {
+	type message = workerv1.StepMeasurement
+	read := func(change func(*message)) int {
 		t.Helper()
 		m := honest(t)
 		change(m)
@@ -72,30 +81,35 @@ func TestSizesCountEachPart(t *testing.T) {
 		must.Succeed(t, err)
 		return r.Size()
 	}
-	const codes, least = 7, 16
-	none := read(func(m *workerv1.StepMeasurement) { m.Requests[0].StatusCodes = nil })
-	some := read(func(m *workerv1.StepMeasurement) {
-		m.Requests[0].StatusCodes = map[int32]int64{200: 1, 201: 1, 202: 1, 203: 1, 204: 1, 206: 1, 429: 4}
-	})
-	if some-none < codes*least {
-		t.Errorf("%d status codes take %d bytes, at least %d each", codes, some-none, least)
+	const least, steps, because = 16, measure.MaxJourneySteps, "if: it is so"
+	asItIs := func(*message) {}
+	for name, part := range map[string]struct {
+		without, with func(*message)
+		least         int
+	}{
+		"7 status codes": {func(m *message) { m.Requests[0].StatusCodes = nil }, func(m *message) {
+			m.Requests[0].StatusCodes = map[int32]int64{200: 1, 201: 1, 202: 1, 203: 1, 204: 1, 206: 1, 429: 4}
+		}, 7 * least},
+		"3 traces":   {func(m *message) { m.Requests[0].Traces = nil }, asItIs, 3 * least},
+		"an error":   {func(m *message) { m.Requests[0].Errors = nil }, asItIs, measure.MaxErrorBytes},
+		"streams":    {func(m *message) { m.Requests[0].Streams = nil }, asItIs, measure.NumStreamTimes},
+		"a timeline": {asItIs, func(m *message) { m.Timeline = fromTimeline(&measure.Timeline{}) }, 3 * measure.TimelineSlots * 8},
+		"times within which requests are on time": {asItIs, func(m *message) {
+			q := m.Requests[0]
+			q.OnTime, q.IdealOnTime, q.Overdue = make([]int64, maxTimes), make([]int64, maxTimes), make([]int64, maxTimes)
+		}, 3 * maxTimes * 8},
+		"a journey, and what became of another in its steps": {asItIs, func(m *message) {
+			j := m.Journeys[0]
+			j.FailedIn, j.ByCondition, j.LeftOut = make([]int64, steps), make([]int64, steps), make([]int64, steps)
+			j.FailedIn[0], j.Because = 1, slices.Repeat([]string{because}, steps)
+			m.Journeys = append(m.Journeys, &workerv1.JourneyMeasurement{})
+		}, int(unsafe.Sizeof(measure.Journey{})) + perJourney*int(unsafe.Sizeof(histogram{})) + steps*(3*8+16+len(because))},
+	} {
+		if size := read(part.with) - read(part.without); size < part.least {
+			t.Errorf("%s: %d bytes, at least %d", name, size, part.least)
+		}
 	}
-	none = read(func(m *workerv1.StepMeasurement) { m.Requests[0].Traces = nil })
-	some = read(func(*workerv1.StepMeasurement) {})
-	if some-none < 3*least {
-		t.Errorf("3 traces take %d bytes, at least %d each", some-none, least)
-	}
-	none, some = some, read(func(m *workerv1.StepMeasurement) { m.Timeline = fromTimeline(&measure.Timeline{}) })
-	if some-none < 3*measure.TimelineSlots*8 {
-		t.Errorf("a timeline takes %d bytes", some-none)
-	}
-	some = read(func(m *workerv1.StepMeasurement) {
-		q := m.Requests[0]
-		q.OnTime, q.IdealOnTime, q.Overdue = make([]int64, maxTimes), make([]int64, maxTimes), make([]int64, maxTimes)
-	})
-	if some-none < 3*maxTimes*8 {
-		t.Errorf("%d times within which requests are on time take %d bytes", maxTimes, some-none)
-	}
+	none := read(asItIs)
 	if least := int(unsafe.Sizeof(measure.Request{})); none < least {
 		t.Errorf("a request takes %d bytes, at least %d", none, least)
 	}

@@ -130,12 +130,21 @@ func TestReadTakesWhatIsAtTheBounds(t *testing.T) {
 // A thousand workers have a reading each, for as long as their step lasts.
 func TestReadingTakesTheMemoryOfItsCounts(t *testing.T) {
 	m := honest(t)
+	m.Journeys = append(m.Journeys, &workerv1.JourneyMeasurement{})
 	r, err := Read(m, 1)
 	must.Succeed(t, err)
 	if got := cap(r.histograms); got != len(r.histograms) {
 		t.Errorf("there is room for %d histograms, %d are there", got, len(r.histograms))
 	}
 	before := r.Size()
+	streams := m.Requests[0].Streams
+	streams.Ideal[0].Counts = counts(key(2000, 1)) // for the others, the measured ones stand
+	r, err = Read(m, 1)
+	must.Succeed(t, err)
+	if took := r.Size() - before; took != len(streams.Ideal[0].Counts) {
+		t.Errorf("ideal times of %d bytes take %d", len(streams.Ideal[0].Counts), took)
+	}
+	streams.Ideal[0].Counts = nil
 	m.Requests[0].StatusCodes = map[int32]int64{200: 6, 429: 4}
 	if r, err = Read(m, 1); err != nil || r.Size() != before+2*32 {
 		t.Errorf("%v: %d bytes with two status codes, %d without", err, r.Size(), before)

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -202,7 +203,7 @@ func toStatusCodes(to *measure.Request, codes map[int32]int64) error {
 		// completed, so that the sum of 917 cannot overflow.
 		if n < 1 || n > completed {
 			field := fmt.Sprintf("status_codes[%d]", code)
-			return errors.Join(within(field, max(n, 0), "completed", completed), atLeast(field, n, 1))
+			return cmp.Or(atLeast(field, n, 1), within(field, n, "completed", completed))
 		}
 		to.CountStatus(int(code), n)
 	}

@@ -85,9 +85,6 @@ func (p *packing) fromRequest(r *measure.Request) *workerv1.RequestMeasurement {
 }
 
 func fromStatusCodes(codes measure.StatusCodes) map[int32]int64 {
-	if len(codes) == 0 {
-		return nil
-	}
 	m := make(map[int32]int64, len(codes))
 	for code, n := range codes {
 		m[int32(code)] = n

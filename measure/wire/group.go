@@ -154,7 +154,7 @@ func (n *numbers) addUp(codes int64) bool {
 	sent, success := completed+failed, outcomes[measure.Success]
 	expected := success + outcomes[measure.RateLimited] - n[unexpectedNumber]
 	return (codes == 0 || codes == completed) && (n[dueNumber] == 0 || n[dueNumber] >= sent) &&
-		expected >= 0 && n[afterWindowNumber] <= completed && isPart(success-n[outsideNumber], min(success, expected)) &&
+		n[afterWindowNumber] <= completed && isPart(success-n[outsideNumber], min(success, expected)) &&
 		max(n[lateNumber], n[displacedNumber]) <= sent &&
 		n[undecidedNumber] <= outcomes[measure.Unfinished] && n[excusedNumber] <= outcomes[measure.Timeout]
 }
@@ -194,7 +194,7 @@ func (r *rows) read(b []byte) error {
 		if size == 0 {
 			zeros, n, size = longCount(b[i:])
 		}
-		if size <= 0 || zeros >= slots-slot || n == 0 || n > maxCounted-total {
+		if zeros >= slots-slot || n == 0 || n > maxCounted-total {
 			return badCount(zeros, n, size, slots-slot, maxCounted)
 		}
 		for slot += zeros; slot >= begins+row; begins += row {
@@ -210,12 +210,7 @@ func (r *rows) read(b []byte) error {
 		}
 		slot, total, i = slot+1, total+n, i+size
 	}
-	for r.at < len(r.groups) {
-		if err := r.end(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.end() // of the last with a number: those after it have none, which adds up
 }
 
 // addCode adds how many responses of the request had a status code.

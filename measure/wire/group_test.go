@@ -100,35 +100,38 @@ func TestReadGroupsRefusesWhatDoesNotAddUp(t *testing.T) {
 		}
 		return grouped(t, s, groups)
 	}
-	each := func(change func(row []int64)) func(*workerv1.StepMeasurement) {
+	each := func(request int, change func(row []int64)) func(*workerv1.StepMeasurement) {
 		return func(m *workerv1.StepMeasurement) {
 			all := make([]int64, 3*perCounted)
 			histogram{counts: m.GetCounts()}.addTo(all)
-			change(all[2*perCounted:])
+			change(all[request*perCounted:])
 			m.Counts = encodeCounts(all)
 		}
 	}
 	const success, status = fields, fields + measure.NumOutcomes + 200
 	for want, change := range map[string]func(*workerv1.StepMeasurement){
-		"":                      func(*workerv1.StepMeasurement) {},
-		"requests: 1, the plan": func(m *workerv1.StepMeasurement) { m.Requests = m.Requests[:1] },
-		"counts: truncated":     func(m *workerv1.StepMeasurement) { m.Counts = append(m.Counts, 0x80) },
+		"":                        func(*workerv1.StepMeasurement) {},
+		"requests: 1, the plan":   func(m *workerv1.StepMeasurement) { m.Requests = m.Requests[:1] },
+		"counts: a slot is empty": func(m *workerv1.StepMeasurement) { m.Counts = append(m.Counts, 0) },
+		"counts: truncated":       func(m *workerv1.StepMeasurement) { m.Counts = append(m.Counts, 0x80) },
 		"counts: those of the requests of group 0 do not add up to its own": func(m *workerv1.StepMeasurement) { m.Counts = nil },
 		"counts: those of the requests of group 1":                          func(m *workerv1.StepMeasurement) { m.Requests[1].Late = 1 },
-		"counts: requests[2].status_codes: their sum is 4, 5 completed":     each(func(row []int64) { row[status]-- }),
-		"counts: requests[2].status_codes: 42 is not a status code": each(func(row []int64) {
+		"counts: requests[2].status_codes: their sum is 4, 5 completed":     each(2, func(row []int64) { row[status]-- }),
+		"counts: requests[2].status_codes: 42 is not a status code": each(2, func(row []int64) {
 			row[status]--
 			row[status-200+42]++
 		}),
-		"counts: requests[2].status_codes: their sum is 1, 5 completed": each(func(row []int64) { row[status], row[status+int(measure.ServerError)] = 1, 0 }),
-		"counts: requests[2].sent: 6 is more than due, 1":               each(func(row []int64) { row[dueNumber] = 1 }),
+		"counts: requests[2].status_codes: their sum is 1, 5 completed": each(2, func(row []int64) { row[status], row[status+int(measure.ServerError)] = 1, 0 }),
+		"counts: requests[2].sent: 6 is more than due, 1":               each(2, func(row []int64) { row[dueNumber] = 1 }),
 		"due: 21, and 19 of the requests":                               func(m *workerv1.StepMeasurement) { m.Requests[0].Due = m.Requests[0].Sent },
-		"counts: requests[2].status_codes: their sum is 5, 6 completed": each(func(row []int64) { row[success]++ }),
-		"counts: requests[2].expected: -1 is less than 0":               each(func(row []int64) { row[unexpectedNumber] = 4 }),
-		"counts: requests[2].late: 7 is more than sent, 6":              each(func(row []int64) { row[dueNumber], row[lateNumber] = 6, 7 }),
+		"counts: requests[2].status_codes: their sum is 5, 6 completed": each(2, func(row []int64) { row[success]++ }),
+		"counts: requests[2].expected: -1 is less than 0":               each(2, func(row []int64) { row[unexpectedNumber] = 4 }),
+		"counts: requests[0].expected: -1 is less than 0":               each(0, func(row []int64) { row[unexpectedNumber] = 4 }),
+		"counts: requests[2].late: 7 is more than sent, 6":              each(2, func(row []int64) { row[dueNumber], row[lateNumber] = 6, 7 }),
 		"counts: a time is longer": func(m *workerv1.StepMeasurement) {
-			m.Counts = encodeCounts(append(make([]int64, 3*perCounted), 1))
+			m.Counts = encodeCounts(append([]int64{1}, append(make([]int64, 3*perCounted-1), 1)...))
 		},
+		"counts: those of the requests of group 0 do": func(m *workerv1.StepMeasurement) { m.Counts = encodeCounts([]int64{maxCounted}) },
 		"more than sent": func(m *workerv1.StepMeasurement) { m.Counts = encodeCounts([]int64{maxCounted, 1}) },
 	} {
 		m := honestGroups()

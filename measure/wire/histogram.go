@@ -102,7 +102,7 @@ func checkCountsOf(b []byte, most int, sent uint64) (total uint64, err error) {
 		if size == 0 {
 			zeros, n, size = longCount(b[i:])
 		}
-		if size <= 0 || zeros >= slots-slot || n == 0 || n > sent-total {
+		if zeros >= slots-slot || n == 0 || n > sent-total {
 			return 0, badCount(zeros, n, size, slots-slot, sent)
 		}
 		slot += zeros + 1
@@ -210,12 +210,12 @@ func (s shorts) sums() (zeros, n uint64) {
 	return uint64(s >> countBits & (each * maxShortZeros) * each >> 56), uint64(s & (each * many) * each >> 56)
 }
 
-// longCount reads the first count of b and the number of empty slots before it.
+// longCount reads the first count of b and the number of empty slots before it, which shortCount does not read.
 // The size is 0 if b ends before they do, and negative if an integer is longer
-// than it need be.
+// than it need be: then n is 0.
 func longCount(b []byte) (zeros, n uint64, size int) {
 	// Most have a gap of a few slots, and the rest of the count in a byte or two.
-	if len(b) > 2 && b[0] < 0x80 && b[0]&many == many {
+	if len(b) > 2 && b[0] < 0x80 {
 		if zeros = uint64(b[0] >> countBits); b[1] < 0x80 {
 			return zeros, uint64(b[1]) + many, 2
 		} else if b[2]-1 < 0x7f {

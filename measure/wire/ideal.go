@@ -20,7 +20,7 @@ func (p *packing) fromIdeal(ideal, measured *measure.Histogram) *workerv1.Histog
 // histogram of that index. Where they are absent, the measured ones stand for them.
 func (r *Reading) readIdeal(field string, m *workerv1.Histogram, measured int) error {
 	of := r.histograms[measured]
-	if len(m.GetCounts())+len(m.GetPacked()) == 0 {
+	if len(m.GetCounts()) == 0 && len(m.GetPacked()) == 0 {
 		if m.GetClamped() != 0 {
 			return fmt.Errorf("%s: %w", field, within("clamped", m.GetClamped(), "count", 0))
 		}

@@ -184,7 +184,6 @@ func checkPacked(b []byte, before, sent uint64) (total uint64, err error) {
 
 // countOnes is how many bits are set in words; ok is false if there is none, or one without a bit.
 func countOnes(b []byte) (ones uint64, ok bool) {
-	ok = len(b) > 0
 	for ; len(b) >= wordBytes; b = b[wordBytes:] {
 		v := binary.LittleEndian.Uint64(b)
 		if v == 0 {
@@ -192,5 +191,5 @@ func countOnes(b []byte) (ones uint64, ok bool) {
 		}
 		ones += uint64(bits.OnesCount64(v))
 	}
-	return ones, ok
+	return ones, ones > 0
 }

@@ -113,6 +113,38 @@ func TestPackedHistogramsAddUpToTheSameCounts(t *testing.T) {
 	}
 }
 
+// Packed, 64 slots take eight bytes for each bit of their largest count: at most four for each count.
+func TestCountsArePackedWhereThatTakesAtMostFourBytesForEach(t *testing.T) {
+	type run struct {
+		slot, slots int
+		count       int64
+	}
+	for name, test := range map[string]struct {
+		counts []run
+		want   bool
+	}{
+		"one":                             {[]run{{0, 1, 1}}, false},
+		"two":                             {[]run{{0, 2, 1}}, true},
+		"three of two bits":               {[]run{{0, 3, 3}}, false},
+		"four of two bits":                {[]run{{0, 4, 3}}, true},
+		"three after one in another word": {[]run{{63, 1, 1}, {64, 3, 3}}, false},
+		"32 of as many bits as there are": {[]run{{64, 32, 1 << planes / 2}}, true},
+		"64 of one bit more":              {[]run{{64, 64, 1 << planes}}, false},
+		"all of the last word":            {[]run{{wordSlots * (words - 1), wordSlots, 1}}, true},
+		"all after the last word":         {[]run{{wordSlots * words, int(measure.Slots) % wordSlots, 1}}, false},
+	} {
+		dense := make([]int64, measure.Slots)
+		for _, r := range test.counts {
+			for slot := r.slot; slot < r.slot+r.slots; slot++ {
+				dense[slot] = r.count
+			}
+		}
+		if m := new(packing).fromHistogram(measure.HistogramOf(dense, 0)); len(m.Packed) > 0 != test.want || len(m.Counts) > 0 == test.want {
+			t.Errorf("%s: %d bytes of packed counts, %d of others", name, len(m.Packed), len(m.Counts))
+		}
+	}
+}
+
 // The sum of more histograms than have room in its words, with the largest counts.
 func TestNoWordOverflowsInTheSum(t *testing.T) {
 	const most, slot = 1<<planes - 1, words*wordSlots - 1
@@ -230,9 +262,13 @@ func busy() *measure.Measurement {
 // All histograms of a measurement are packed, and it means the same.
 func TestPackChangesNoCount(t *testing.T) {
 	s := busy()
-	plain := travel(t, s)
-	packed, err := new(packing).encode(s)
+	plain, err := EncodeGroups(s, nil, false)
 	must.Succeed(t, err)
+	packed, err := EncodeGroups(s, nil, true)
+	must.Succeed(t, err)
+	if s := packed.Requests[0].Streams; slices.Contains(s.Times, nil) || slices.Contains(s.Ideal, nil) {
+		t.Error("a list of times has none in a place")
+	}
 	want, err := Decode(plain, 2)
 	must.Succeed(t, err)
 	got, err := Decode(packed, 2)

@@ -30,9 +30,6 @@ func toReplay(m *workerv1.ReplayLines) *measure.Replay {
 
 // checkReplay refuses counts that are not parts of the lines.
 func checkReplay(m *workerv1.ReplayLines) error {
-	if m == nil {
-		return nil
-	}
 	left := m.GetLines()
 	errs := []error{count("replay.lines", left)}
 	for _, part := range []struct {

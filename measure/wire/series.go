@@ -129,7 +129,7 @@ func (s *Series) readPoint(i int, sum *totals) error {
 			return fmt.Errorf("the points add up to %d, more than %d", sum[slot], int64(maxCount))
 		}
 	}
-	if len(s.opened) > 0 && (s.opened[i] < 0 || s.opened[i] > r.completed()) {
+	if i < len(s.opened) && (s.opened[i] < 0 || s.opened[i] > r.completed()) {
 		return fmt.Errorf("first_on_connection: %d of %d that completed", s.opened[i], r.completed())
 	}
 	return r.check(s.longest[i])
@@ -192,9 +192,8 @@ func (s *Series) Add(o *Series) {
 		s.points[i] = appendCounts(make([]byte, 0, len(s.points[i])+len(o.points[i])), slices.All(sum[:]))
 		s.longest[i] = max(s.longest[i], o.longest[i])
 	}
-	if len(s.opened) == 0 || len(o.opened) == 0 {
+	if len(o.opened) == 0 {
 		s.opened = nil // what is left would be taken for all of it
-		return
 	}
 	for i := range s.opened {
 		s.opened[i] += o.opened[i]

@@ -103,6 +103,9 @@ func TestConnectionsOfAnOlderWorkerAreNotKnown(t *testing.T) {
 			}
 		}
 	}
+	if m := EncodeSeries(lacks.Series()); m.FirstOnConnection != nil {
+		t.Errorf("what is not known is sent as %v", m.FirstOnConnection)
+	}
 	if !counts.Series().CountsConnections {
 		t.Error("what was added is not known any more")
 	}

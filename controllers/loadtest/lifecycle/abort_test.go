@@ -39,6 +39,11 @@ func TestWhatAborts(t *testing.T) {
 			seen.Step.Merged, seen.LiveFrom = measure.NewMeasurement(2), began.Add(time.Hour)
 			seen.Step.Merged.Due = 50
 		}, false, false},
+		"without a result, of an unknown number": {func(lt *v1beta1.LoadTest, seen *lifecycle.Observed) {
+			endless(lt, seen)
+			seen.Step.Merged, seen.LiveFrom = measure.NewMeasurement(2), began.Add(time.Hour)
+		}, false, false},
+		"before a result is written": {func(_ *v1beta1.LoadTest, seen *lifecycle.Observed) { seen.LiveFrom = began.Add(time.Hour) }, true, false},
 		"of an audit at the end": {func(lt *v1beta1.LoadTest, seen *lifecycle.Observed) {
 			lt.Spec.Thresholds[0].Metric, lt.Spec.Thresholds[0].Max = v1beta1.MetricOverLimitGrants, ptr.To(intstr.FromInt32(0))
 			seen.LiveFrom = began.Add(time.Hour)

@@ -230,7 +230,7 @@ func (r *sideBySide) finishLoads() (goesOn bool) {
 // than that. A breach in what it measured counts.
 func (r *sideBySide) isLeftOut(i int) bool {
 	l := &r.out.Status.Loads[i]
-	return l.Ended && (l.Verdict == v1beta1.VerdictCanceled || l.Verdict == v1beta1.VerdictInconclusive && r.reasonOfLoad(i) == v1beta1.ReasonStepCut)
+	return l.Ended && (l.Verdict == v1beta1.VerdictCanceled || r.reasonOfLoad(i) == v1beta1.ReasonStepCut)
 }
 
 // addLoads writes the results of each load and of all together. It is false while they have not been

@@ -151,9 +151,10 @@ func TestShortPauseIsLookedAtAgainAtOnce(t *testing.T) {
 }
 
 // A run that loses its worker before any step was measured has no generator to
-// speak of.
+// speak of. It is not held before a step that does not begin.
 func TestWorkerLostInAPauseEndsTheRun(t *testing.T) {
 	lt := limited(0)
+	lt.Spec.Suspend = true
 	lt.Status.Steps[0].Load = paused(time.Second)
 	d := lifecycle.Decide(lt, policy.Rules{}, awaited(exchange.Worker{Pod: exchange.PodEnded}), began.Add(11*time.Second))
 	if s := d.Status; s.Verdict != v1beta1.VerdictInconclusive || said(s, v1beta1.ConditionGeneratorHealthy) != "" || s.Steps[1].State != v1beta1.StepSkipped {

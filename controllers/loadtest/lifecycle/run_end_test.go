@@ -151,11 +151,32 @@ func TestTheCutIsNotPutOff(t *testing.T) {
 
 // A pause that is cut is not complete, even if its time is over by then.
 func TestAPauseIsCut(t *testing.T) {
-	lt := rests(limited(1), 5*time.Second)
-	lt.Spec.Terminate, lt.Status.Internal.StopTime = true, ptr.To(metav1.NewMicroTime(began.Add(31*time.Second)))
-	s := lifecycle.Decide(lt, policy.Rules{}, one(exchange.Worker{Connected: true, Ready: true}), began.Add(36*time.Second)).Status
-	if s.Steps[1].State != v1beta1.StepCut || s.Steps[2].State != v1beta1.StepSkipped || s.Verdict != v1beta1.VerdictCanceled {
-		t.Errorf("the steps are %s and %s, verdict %s; want Cut, Skipped, Canceled", s.Steps[1].State, s.Steps[2].State, s.Verdict)
+	begin := began
+	for want, parent := range map[string]*lifecycle.Parent{
+		"False Terminated: spec.terminate ended the run; what was measured is kept.":                             nil,
+		"False Terminated: LoadTest sale, which has the load, ended it; what was measured is kept.":              {Name: "sale", Lists: true, Begin: &begin, Ends: true},
+		"True EndedWithOthers: All loads ended that are not in the background; the steps after it were skipped.": {Name: "sale", Lists: true, Begin: &begin, Ends: true, Background: true},
+	} {
+		lt := rests(limited(1), 5*time.Second)
+		lt.Spec.Terminate, lt.Status.Internal.StopTime = parent == nil, ptr.To(metav1.NewMicroTime(began.Add(31*time.Second)))
+		seen := one(exchange.Worker{Connected: true, Ready: true})
+		seen.Parent = parent
+		s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(36*time.Second)).Status
+		if got := said(s, v1beta1.ConditionCarriedOut); got != want || s.Steps[0].State != v1beta1.StepComplete || s.Steps[1].State != v1beta1.StepCut || s.Steps[2].State != v1beta1.StepSkipped {
+			t.Errorf("the steps are %s, %s and %s, CarriedOut %s; want Complete, Cut, Skipped, %s", s.Steps[0].State, s.Steps[1].State, s.Steps[2].State, got, want)
+		}
+	}
+}
+
+// A load in the background that ends before anything was reported of its step is not judged by it.
+func TestALoadInTheBackgroundEndsWithoutAReport(t *testing.T) {
+	lt, begin := limited(0), began
+	lt.Status.Internal.StopTime = ptr.To(metav1.NewMicroTime(began.Add(12 * time.Second)))
+	seen := one(exchange.Worker{Connected: true, Ready: true, Final: true})
+	seen.Parent = &lifecycle.Parent{Name: "sale", Lists: true, Begin: &begin, Ends: true, Background: true}
+	s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(60*time.Second)).Status
+	if s.Steps[0].State != v1beta1.StepCut || s.Verdict != v1beta1.VerdictInconclusive {
+		t.Errorf("the step is %s, verdict %s; want Cut, Inconclusive", s.Steps[0].State, s.Verdict)
 	}
 }
 

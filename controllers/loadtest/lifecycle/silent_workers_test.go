@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -405,6 +406,7 @@ func TestStepThatAWorkerBeganLateIsNotJudged(t *testing.T) {
 	} {
 		lt := limited(1)
 		lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: "failureRate", Max: ptr.To(intstr.Parse("1%"))}}
+		lt.Status.Thresholds = verdict.Thresholds(&lt.Spec, lt.Status.Requests, lt.Status.Steps)
 		final := ready
 		final.Final = true
 		seen := one(final)
@@ -415,7 +417,7 @@ func TestStepThatAWorkerBeganLateIsNotJudged(t *testing.T) {
 		m.FirstStart, m.LastStart = began[0], began[1]
 		m.Requests[0].Late = 1
 		s := lifecycle.Decide(lt, policy.Rules{}, seen, start.Add(10*time.Second)).Status
-		if s.Verdict != v1beta1.VerdictInconclusive || s.Steps[1].State != v1beta1.StepCut {
+		if s.Verdict != v1beta1.VerdictInconclusive || s.Steps[1].State != v1beta1.StepCut || s.Steps[1].ThresholdState != "" {
 			t.Errorf("%s: verdict %s, step %s (%s); want Inconclusive, and Cut", name, s.Verdict, s.Steps[1].State, s.Steps[1].Message)
 		}
 	}

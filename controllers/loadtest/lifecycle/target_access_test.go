@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -47,24 +48,34 @@ func TestARunWhoseTargetIsNotAllowedEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			seen := awaited(ready, ready, ready)
-			seen.Access = &lifecycle.Access{Refusal: why}
+			seen.Access = &lifecycle.Access{Refusal: why, Target: &v1beta1.TargetAccess{Name: "refused."}}
 			d := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(time.Second))
 			if d.Status.Verdict != v1beta1.VerdictError || failure(d.Status) != "TargetNotAllowed: "+why {
 				t.Errorf("verdict %s: %s", d.Status.Verdict, failure(d.Status))
+			}
+			if a := d.Status.Internal.Access; a != nil && a.Name == "refused." {
+				t.Error("where it leads to is noted")
 			}
 		})
 	}
 }
 
 // A Service that is deleted or replaced ends the run that sends load to it: its address may be
-// another's by now.
+// another's by now. What an audit found before stands.
 func TestARunWhoseServiceIsGoneEnds(t *testing.T) {
 	const why = "spec.target: Service shortener was deleted while the run went on."
 	seen := awaited(ready, ready, ready)
 	seen.Access = &lifecycle.Access{Problem: "spec.target: Service shortener does not exist.", Gone: why}
-	d := lifecycle.Decide(limited(0), policy.Rules{}, seen, began.Add(time.Second))
+	lt, stored := limited(0), &v1beta1.Stored{Value: ".n", Requests: []string{"append"}}
+	lt.Spec.Audits = []v1beta1.Audit{{Name: "first", Stored: stored}, {Name: "second", Stored: stored}}
+	lt.Status.Audits = plan.Audits(&lt.Spec)
+	lt.Status.Audits[0].State = v1beta1.AuditFailed
+	d := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(time.Second))
 	if d.Status.Verdict != v1beta1.VerdictError || failure(d.Status) != "TargetGone: "+why {
 		t.Errorf("verdict %s: %s", d.Status.Verdict, failure(d.Status))
+	}
+	if a := d.Status.Audits; a[0].State != v1beta1.AuditFailed || a[1].State != v1beta1.AuditInconclusive {
+		t.Errorf("the audits are %s and %s", a[0].State, a[1].State)
 	}
 }
 
