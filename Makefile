@@ -137,7 +137,10 @@ verify-fast: generate ## The part of verify that takes two minutes: what is gene
 ALONE = $(shell sed -n '/^var pure/,/^}/p' hack/archtest/rules.go | grep -o '"[^"]*"' | tr -d '"' | sed 's|^|./|') \
 	./controllers/loadtest/search/... ./accesslog/... ./expression/... ./selector/... ./pace/... ./measure/... ./text/... ./api/... ./test/world/... ./hack/seeds/... ./hack/docs/... ./hack/archtest/... \
 	./cmd/kubectl-loadtest/comparison ./cmd/kubectl-loadtest/draft ./cmd/kubectl-loadtest/report/... ./cmd/kubectl-loadtest/progress ./loadworker/message ./hack/crdtext ./hack/demo/... ./test/e2e/audit \
-	./charts/... ./config/... ./deploy/... ./examples/... ./controllers/loadtestschedule ./loadworker/targetsfile
+	./charts/... ./config/... ./deploy/... ./examples/... ./controllers/loadtestschedule ./controllers/loadtest/history ./controllers/writes ./loadworker ./loadworker/targetsfile ./address ./bucket ./instant \
+	$(addprefix ./cmd/kubectl-loadtest/,credential document links overview preview templates ui/page) $(addprefix ./loadworker/,cookie failure trace transport/event) \
+	./hack/bench/peer ./hack/deploy ./hack/fuzz ./hack/score ./hack/try ./test/e2e/fault ./test/e2e/gotest ./test/e2e/rights ./test/harness ./test/must ./test/same \
+	$(addprefix ./targets/,eventstore eventstore/prometheus eventstore/yaml internal/settings ratelimiter ratelimiter/prometheus shortener/prometheus)
 # What starts few goroutines is tested without the race detector as a whole, and with it in the files that say so:
 # the tests in which these goroutines run, or what they share is used by several at once.
 RACED = $(shell grep -rl --include='*_test.go' --exclude-dir=bin '^// The race detector looks at the tests of this file' .)
