@@ -4,5 +4,5 @@
 call="${0##*/} $*"
 echo "$call" >> "$TRANSCRIPT"
 for answer in "$ANSWERS"/*; do
-	. "$answer"
+	if [ -f "$answer" ]; then . "$answer"; fi # there may be none
 done
