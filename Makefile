@@ -131,13 +131,20 @@ verify-fast: generate ## The part of verify that takes two minutes: what is gene
 	for m in $(filter-out ./hack/crds,$(MODULES)); do go -C $$m mod tidy -diff; done # hack/crds requires what it does not import
 	go vet -tags e2e ./...
 
+# What starts few goroutines is tested without the race detector as a whole, and with it in the files that say so:
+# the tests in which these goroutines run, or what they share is used by several at once.
+RACED = $(shell grep -rl --include='*_test.go' --exclude-dir=bin '^// The race detector looks at the tests of this file' .)
 # The packages in which nothing starts a goroutine, so that the race detector would find nothing
 # there, and take five to ten times as long: those that decide (the import rules have the
 # list), what is measured, tools, and what has no code but its tests, which run programs that are tested elsewhere.
-ALONE = $(shell sed -n '/^var pure/,/^}/p' hack/archtest/rules.go | grep -o '"[^"]*"' | tr -d '"' | sed 's|^|./|') \
+# What takes longest is first, so that the others run beside it.
+ALONE = $(patsubst %/,%,$(sort $(dir $(RACED)))) $(shell sed -n '/^var pure/,/^}/p' hack/archtest/rules.go | grep -o '"[^"]*"' | tr -d '"' | sed 's|^|./|') \
 	./controllers/loadtest/search/... ./accesslog/... ./expression/... ./selector/... ./pace/... ./measure/... ./text/... ./api/... ./test/world/... ./hack/seeds/... ./hack/docs/... ./hack/archtest/... \
 	./cmd/kubectl-loadtest/comparison ./cmd/kubectl-loadtest/draft ./cmd/kubectl-loadtest/report/... ./cmd/kubectl-loadtest/progress ./loadworker/message ./hack/crdtext ./hack/demo/... ./test/e2e/audit \
-	./charts/... ./config/... ./deploy/... ./examples/... ./controllers/loadtestschedule ./loadworker/targetsfile
+	./charts/... ./config/... ./deploy/... ./examples/... ./controllers/loadtestschedule ./controllers/loadtest/history ./controllers/writes ./loadworker ./loadworker/targetsfile ./address ./bucket ./instant \
+	$(addprefix ./cmd/kubectl-loadtest/,credential document links overview preview templates ui/page) $(addprefix ./loadworker/,cookie failure trace transport/event) \
+	./hack/bench/peer ./hack/deploy ./hack/fuzz ./hack/score ./hack/try ./test/e2e/fault ./test/e2e/gotest ./test/e2e/rights ./test/harness ./test/must ./test/same \
+	$(addprefix ./targets/,eventstore eventstore/prometheus eventstore/yaml internal/settings ratelimiter ratelimiter/prometheus shortener/prometheus)
 # Modules of the same kind.
 ALONE_MODULES := ./hack/promise ./hack/crds ./hack/definitions
 # What is not built with the race detector, which would change what it measures.
@@ -158,6 +165,8 @@ test: export GOGC := 800
 test: export GORACE := atexit_sleep_ms=50
 # verify-fast has vetted all of it.
 retest = bin/retest -C $(1) -results $(RESULTS) -- -vet=off -p $(PACKAGES) -parallel $(AT_ONCE) $(if $(FULL),-shuffle=on -count=1) -timeout 20m $(2) --
+# The tests of some files.
+tests = -run "$$(sed -nE 's/^func (Test[A-Za-z0-9_]+).*/^\1$$/p' $(1) | paste -sd '|')"
 bin/retest: FORCE
 	@go build -o $@ ./hack/retest
 
@@ -167,10 +176,11 @@ test: deps bin/helm bin/cluster bin/retest ## Run the tests of all modules, some
 	cluster build
 	export KUBEBUILDER_ASSETS KAFKA_HOME; KUBEBUILDER_ASSETS=$$(cluster assets); KAFKA_HOME=$$(go -C hack/images run . kafka); \
 	$(call retest,.) $(ALONE); \
+	CGO_ENABLED=1 $(call retest,.,-race $(call tests,$(RACED))) $(sort $(dir $(RACED))); \
 	CGO_ENABLED=1 $(call retest,.,-race) $$(comm -23 <(go list ./... | sort) <(go list $(ALONE) | sort)); \
 	for m in $(ALONE_MODULES); do $(call retest,$$m,-count=1) ./...; done
 	for m in $(filter-out . $(ALONE_MODULES),$(MODULES)); do CGO_ENABLED=1 $(call retest,$$m,-race -count=1) ./...; done
-	$(call retest,.,-run "$$(sed -nE 's/^func (Test[A-Za-z0-9_]+).*/^\1$$/p' $(APART) | paste -sd '|')") $(sort $(dir $(APART)))
+	$(call retest,.,$(call tests,$(APART))) $(sort $(dir $(APART)))
 	$(call retest,$(KUBERNETES),-shuffle=on) $$(go -C $(KUBERNETES) list -f '{{with or .TestGoFiles .XTestGoFiles}}{{$$.ImportPath}}{{end}}' ./...)
 
 #? ARGS  flags of the checker, such as -seeds 5000 -seed 100; FULL=1: each fault before every event, which takes half an hour on two processors

@@ -1,3 +1,5 @@
+// The race detector looks at the tests of this file, too: passes over several LoadTests at once.
+
 package loadtest_test
 
 import (

@@ -1,3 +1,5 @@
+// The race detector looks at the tests of this file, too: results are kept beside the passes.
+
 package loadtest_test
 
 import (

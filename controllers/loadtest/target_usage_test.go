@@ -1,3 +1,5 @@
+// The race detector looks at the tests of this file, too: what a pass reads and asks beside itself.
+
 package loadtest_test
 
 import (

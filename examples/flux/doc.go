@@ -1,3 +1,3 @@
-// Package flux holds manifests that docs/flux.md is about, and tests that an API server takes
-// them. The cluster tests have a real kustomize-controller apply them.
+// Package flux holds manifests that docs/flux.md is about, and tests of what is in them.
+// The cluster tests have a real kustomize-controller apply them.
 package flux

@@ -241,7 +241,7 @@ func TestAnswerOfAnotherKindIsABadResponse(t *testing.T) {
 // A value that is no field's is the outcome of its own request, for which nothing is sent.
 // The setup captures it of a reply.
 func TestMessageThatCannotBeEncodedIsNotSent(t *testing.T) {
-	for name, step := range map[string]*workerv1.Step{"users": workertest.Burst(0, 4, 20_000), "a rate": rated(40)} {
+	for name, step := range map[string]*workerv1.Step{"users": workertest.Burst(0, 4, 2000), "a rate": rated(40)} {
 		t.Run(name, func(t *testing.T) {
 			server := workertest.ServeCalls(t)
 			a := callsTo(t, server.URL, step, `{"payload": {"body": "bWFueQ=="}}`, `{"responseSize": "${name}"}`)

@@ -1,3 +1,5 @@
+// The race detector looks at the tests of this file, too: its bodies are read by a goroutine of their own.
+
 package source
 
 import (

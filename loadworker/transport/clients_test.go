@@ -1,3 +1,5 @@
+// The race detector looks at the tests of this file, too: each client, beside its servers.
+
 package transport_test
 
 import (

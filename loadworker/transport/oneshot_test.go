@@ -1,3 +1,5 @@
+// The race detector looks at the tests of this file, too: a connection for each request.
+
 package transport_test
 
 import (

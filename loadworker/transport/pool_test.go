@@ -1,3 +1,5 @@
+// The race detector looks at the tests of this file, too: connections of all protocols.
+
 package transport_test
 
 import (

@@ -1,3 +1,5 @@
+// The race detector looks at the tests of this file, too: clients of several targets.
+
 package transport_test
 
 import (

@@ -1,3 +1,5 @@
+// The race detector looks at the tests of this file, too: streams are read by event loops.
+
 package transport_test
 
 import (

@@ -1,3 +1,5 @@
+// The race detector looks at the tests of this file, too: archives are read beside their pages.
+
 package command_test
 
 import (

@@ -1,3 +1,5 @@
+// The race detector looks at the tests of this file, too: what follows a run is ended by another goroutine.
+
 package command
 
 import (

@@ -1,3 +1,5 @@
+// The race detector looks at the tests of this file, too: pages are served beside the command.
+
 package command_test
 
 import (

@@ -1,3 +1,5 @@
+// The race detector looks at the tests of this file, too: handshakes have two sides.
+
 package certs
 
 import (

@@ -40,7 +40,12 @@ func New(t *testing.T, names ...string) *Programs {
 // Stub runs a shell script for calls that begin with words.
 func (p *Programs) Stub(words, script string) {
 	p.t.Helper()
-	if err := os.WriteFile(p.answer(words), []byte(script+"\n"), 0o644); err != nil {
+	p.write(words, "case \"$call\" in\n'"+words+"'*)\n"+script+"\n;;\nesac\n")
+}
+
+func (p *Programs) write(words, answer string) {
+	p.t.Helper()
+	if err := os.WriteFile(p.answer(words), []byte(answer), 0o644); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -48,11 +53,11 @@ func (p *Programs) Stub(words, script string) {
 // Edit replaces a text in what calls that begin with words run.
 func (p *Programs) Edit(words, from, to string) {
 	p.t.Helper()
-	script, err := os.ReadFile(p.answer(words))
-	if err != nil || !strings.Contains(string(script), from) {
-		p.t.Fatalf("no %q (%v) in\n%s", from, err, script)
+	answer, err := os.ReadFile(p.answer(words))
+	if err != nil || !strings.Contains(string(answer), from) {
+		p.t.Fatalf("no %q (%v) in\n%s", from, err, answer)
 	}
-	p.Stub(words, strings.Replace(string(script), from, to, 1))
+	p.write(words, strings.Replace(string(answer), from, to, 1))
 }
 
 // answer is the file of what calls that begin with words run.
