@@ -132,7 +132,7 @@ verify-fast: generate ## The part of verify that takes two minutes: what is gene
 	go vet -tags e2e ./...
 
 # What starts few goroutines is tested without the race detector as a whole, and with it in the files that say so:
-# the tests in which these goroutines run, or what they share is used by several at once.
+# the tests in which these goroutines run, or what they share is used by several at once. FULL=1: all with it.
 RACED = $(shell grep -rl --include='*_test.go' --exclude-dir=bin '^// The race detector looks at the tests of this file' .)
 # The packages in which nothing starts a goroutine, so that the race detector would find nothing
 # there, and take five to ten times as long: those that decide (the import rules have the
@@ -176,7 +176,7 @@ test: deps bin/helm bin/cluster bin/retest ## Run the tests of all modules, some
 	cluster build
 	export KUBEBUILDER_ASSETS KAFKA_HOME; KUBEBUILDER_ASSETS=$$(cluster assets); KAFKA_HOME=$$(go -C hack/images run . kafka); \
 	$(call retest,.) $(ALONE); \
-	CGO_ENABLED=1 $(call retest,.,-race $(call tests,$(RACED))) $(sort $(dir $(RACED))); \
+	CGO_ENABLED=1 $(call retest,.,-race $(if $(FULL),,$(call tests,$(RACED)))) $(sort $(dir $(RACED))); \
 	CGO_ENABLED=1 $(call retest,.,-race) $$(comm -23 <(go list ./... | sort) <(go list $(ALONE) | sort)); \
 	for m in $(ALONE_MODULES); do $(call retest,$$m,-count=1) ./...; done
 	for m in $(filter-out . $(ALONE_MODULES),$(MODULES)); do CGO_ENABLED=1 $(call retest,$$m,-race -count=1) ./...; done
