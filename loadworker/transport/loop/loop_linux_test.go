@@ -254,7 +254,7 @@ func TestTheSchedulerHasItsTurnBeforeALongWait(t *testing.T) {
 			{1, time.Second, true},
 			{time.Minute, time.Second, true},
 		} {
-			time.Sleep(tt.after)
+			<-time.After(tt.after)
 			now, want := l.Elapsed(), l.yielded
 			if tt.turn {
 				want = now
@@ -272,7 +272,7 @@ func TestOtherGoroutinesRunBeforeALongWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &Loop{start: time.Now()}
 		var other atomic.Bool
-		time.Sleep(yieldEvery)
+		<-time.After(yieldEvery)
 		go other.Store(true)
 		l.yield(l.Elapsed() + time.Second)
 		l.yielded = 0
