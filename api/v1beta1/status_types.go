@@ -295,8 +295,8 @@ type Summary struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	P95 string `json:"p95,omitempty"`
-	// errors is the share of that step's requests that failed: "0.03%". Requests of which that is not known
-	// are none.
+	// errors is the share of that step's requests that failed: "0.03%". Undecided
+	// requests do not count.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Errors string `json:"errors,omitempty"`

@@ -17,8 +17,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
-// Every driver sends the requests of users in the instants that the feed says: those of the
-// simulation, in which no driver is.
+// Every driver sends the requests of users in the instants that the feed says. The simulation has the same
+// instants without a driver.
 func TestUsersSendInTheInstantsOfTheSimulation(t *testing.T) {
 	const window = 800 * ms
 	for name, step := range map[string]StepShare{

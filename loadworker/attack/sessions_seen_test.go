@@ -16,8 +16,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-// The target's own counts are those of the report, by request and by journey, and the first request of
-// each session is there in the very instant in which it is due.
+// The target counts what the report counts, by request and by journey, and the first request of each
+// session comes in the very instant in which it is due.
 func TestSessionsAreThoseThatTheTargetSees(t *testing.T) {
 	const rate, window, between = 50e6, 2 * time.Second, 20 * ms
 	for name, tt := range map[string]struct {

@@ -1,3 +1,5 @@
+// The race detector looks at the tests of this file, too: what a connection writes is read beside it.
+
 package transport_test
 
 import (

@@ -133,7 +133,7 @@ func (r *Reading) readCounted(m *workerv1.StepMeasurement, groups []int32) error
 	}
 	for g := range each.sums {
 		if each.sums[g] != numbersOf(&r.rest.Requests[g]) {
-			return fmt.Errorf("counts: those of the requests of group %d do not add up to its own", g)
+			return fmt.Errorf("counts: the requests of group %d do not add up to its own", g)
 		}
 	}
 	return nil

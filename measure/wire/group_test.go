@@ -114,9 +114,9 @@ func TestReadGroupsRefusesWhatDoesNotAddUp(t *testing.T) {
 		"requests: 1, the plan":   func(m *workerv1.StepMeasurement) { m.Requests = m.Requests[:1] },
 		"counts: a slot is empty": func(m *workerv1.StepMeasurement) { m.Counts = append(m.Counts, 0) },
 		"counts: truncated":       func(m *workerv1.StepMeasurement) { m.Counts = append(m.Counts, 0x80) },
-		"counts: those of the requests of group 0 do not add up to its own": func(m *workerv1.StepMeasurement) { m.Counts = nil },
-		"counts: those of the requests of group 1":                          func(m *workerv1.StepMeasurement) { m.Requests[1].Late = 1 },
-		"counts: requests[2].status_codes: their sum is 4, 5 completed":     each(2, func(row []int64) { row[status]-- }),
+		"counts: the requests of group 0 do not add up to its own":      func(m *workerv1.StepMeasurement) { m.Counts = nil },
+		"counts: the requests of group 1":                               func(m *workerv1.StepMeasurement) { m.Requests[1].Late = 1 },
+		"counts: requests[2].status_codes: their sum is 4, 5 completed": each(2, func(row []int64) { row[status]-- }),
 		"counts: requests[2].status_codes: 42 is not a status code": each(2, func(row []int64) {
 			row[status]--
 			row[status-200+42]++
@@ -131,8 +131,8 @@ func TestReadGroupsRefusesWhatDoesNotAddUp(t *testing.T) {
 		"counts: a time is longer": func(m *workerv1.StepMeasurement) {
 			m.Counts = encodeCounts(append([]int64{1}, append(make([]int64, 3*perCounted-1), 1)...))
 		},
-		"counts: those of the requests of group 0 do": func(m *workerv1.StepMeasurement) { m.Counts = encodeCounts([]int64{maxCounted}) },
-		"more than sent": func(m *workerv1.StepMeasurement) { m.Counts = encodeCounts([]int64{maxCounted, 1}) },
+		"counts: the requests of group 0 do": func(m *workerv1.StepMeasurement) { m.Counts = encodeCounts([]int64{maxCounted}) },
+		"more than sent":                     func(m *workerv1.StepMeasurement) { m.Counts = encodeCounts([]int64{maxCounted, 1}) },
 	} {
 		m := honestGroups()
 		change(m)

@@ -51,80 +51,40 @@ func (w *World) untilOneIsTold(t *testing.T) {
 // which workers began a step apart is not Passed.
 func TestTakeoverAroundTheStartOfAStep(t *testing.T) {
 	const inTime, late, again = 100 * time.Millisecond, time.Second, 50 * time.Millisecond // the lead is half a second
+	const killed = "OOMKilled, exit code 137"
 	for name, tc := range map[string]struct {
-		// script returns the instant that the last operator but one had stored.
-		script  func(t *testing.T, w *World) time.Time
-		holds   bool
+		second  bool          // an operator has ended before, and another instant is stored
+		told    bool          // the first worker knows of the instant
+		back    time.Duration // until the workers notice that the operator has ended
+		also    func(w *World)
+		holds   bool // the instant that this operator had stored
 		verdict v1beta1.Verdict
 	}{
-		"none was told, and all are back in time": {func(t *testing.T, w *World) time.Time {
-			at := w.untilChosen(t, time.Time{})
-			restart(again, inTime, 0)(w)
-			return at
-		}, true, v1beta1.VerdictPassed},
-		"none was told, and all are back late": {func(t *testing.T, w *World) time.Time {
-			at := w.untilChosen(t, time.Time{})
-			restart(again, late, 0)(w)
-			return at
-		}, false, v1beta1.VerdictPassed},
-		"none was told, and one is back late": {func(t *testing.T, w *World) time.Time {
-			at := w.untilChosen(t, time.Time{})
-			w.Workers[1].isCutOff(late)
-			restart(again, inTime, 0)(w)
-			return at
-		}, false, v1beta1.VerdictPassed},
-		"one was told, and all are back in time": {func(t *testing.T, w *World) time.Time {
-			at := w.untilChosen(t, time.Time{})
-			w.untilOneIsTold(t)
-			restart(again, inTime, 0)(w)
-			return at
-		}, true, v1beta1.VerdictPassed},
-		"one was told, and all are back late": {func(t *testing.T, w *World) time.Time {
-			at := w.untilChosen(t, time.Time{})
-			w.untilOneIsTold(t)
-			restart(again, late, 0)(w)
-			return at
-		}, true, v1beta1.VerdictInconclusive},
-		"one was told, and is back late": {func(t *testing.T, w *World) time.Time {
-			at := w.untilChosen(t, time.Time{})
-			w.untilOneIsTold(t)
-			w.Workers[0].isCutOff(late)
-			restart(again, inTime, 0)(w)
-			return at
-		}, true, v1beta1.VerdictInconclusive},
-		"one was told, and dies": {func(t *testing.T, w *World) time.Time {
-			at := w.untilChosen(t, time.Time{})
-			w.untilOneIsTold(t)
-			restart(again, inTime, 0)(w)
-			w.Workers[0].Die("OOMKilled, exit code 137")
-			return at
-		}, true, v1beta1.VerdictInconclusive},
-		"one was told, begins, and dies before it is back": {func(t *testing.T, w *World) time.Time {
-			at := w.untilChosen(t, time.Time{})
-			w.untilOneIsTold(t)
-			restart(again, late, 0)(w)
-			w.Workers[0].end("OOMKilled, exit code 137", 800*time.Millisecond)
-			return at
-		}, true, v1beta1.VerdictInconclusive},
-		"a second operator ends, and none was told": {func(t *testing.T, w *World) time.Time {
-			at := w.untilChosen(t, time.Time{})
-			restart(again, late, 0)(w)
-			at = w.untilChosen(t, at)
-			restart(again, late, 0)(w)
-			return at
-		}, false, v1beta1.VerdictPassed},
-		"a second operator ends, and one was told": {func(t *testing.T, w *World) time.Time {
-			at := w.untilChosen(t, time.Time{})
-			restart(again, late, 0)(w)
-			at = w.untilChosen(t, at)
-			w.untilOneIsTold(t)
-			restart(again, inTime, 0)(w)
-			return at
-		}, true, v1beta1.VerdictPassed},
+		"none was told, and all are back in time":          {back: inTime, holds: true, verdict: v1beta1.VerdictPassed},
+		"none was told, and all are back late":             {back: late, verdict: v1beta1.VerdictPassed},
+		"none was told, and one is back late":              {back: inTime, also: func(w *World) { w.Workers[1].isCutOff(late) }, verdict: v1beta1.VerdictPassed},
+		"one was told, and all are back in time":           {told: true, back: inTime, holds: true, verdict: v1beta1.VerdictPassed},
+		"one was told, and all are back late":              {told: true, back: late, holds: true, verdict: v1beta1.VerdictInconclusive},
+		"one was told, and is back late":                   {told: true, back: inTime, also: func(w *World) { w.Workers[0].isCutOff(late) }, holds: true, verdict: v1beta1.VerdictInconclusive},
+		"one was told, and dies":                           {told: true, back: inTime, also: func(w *World) { w.Workers[0].Die(killed) }, holds: true, verdict: v1beta1.VerdictInconclusive},
+		"one was told, begins, and dies before it is back": {told: true, back: late, also: func(w *World) { w.Workers[0].end(killed, 800*time.Millisecond) }, holds: true, verdict: v1beta1.VerdictInconclusive},
+		"a second operator ends, and none was told":        {second: true, back: late, verdict: v1beta1.VerdictPassed},
+		"a second operator ends, and one was told":         {second: true, told: true, back: inTime, holds: true, verdict: v1beta1.VerdictPassed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := (&story{name: name, latency: 20 * time.Millisecond}).newWorld()
-			at := tc.script(t, w)
+			at := w.untilChosen(t, time.Time{})
+			if tc.second {
+				restart(again, late, 0)(w)
+				at = w.untilChosen(t, at)
+			}
+			if tc.told {
+				w.untilOneIsTold(t)
+			}
+			if tc.also != nil {
+				tc.also(w)
+			}
+			restart(again, tc.back, 0)(w)
 			w.runFaulty()
 			s := &w.api.lt.Status
 			holds := s.Steps[0].StartTime.Time.Equal(at)

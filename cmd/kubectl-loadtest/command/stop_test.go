@@ -1,3 +1,5 @@
+// The race detector looks at the tests of this file, too: a stop is waited for while runs end.
+
 package command_test
 
 import (
