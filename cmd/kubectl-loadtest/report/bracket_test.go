@@ -191,3 +191,10 @@ func TestTableOfStepsSaysWhatIsInParentheses(t *testing.T) {
 		t.Errorf("nothing differs:\n%s", got)
 	}
 }
+
+func TestUndecidedRequestsHaveNotFailedInTheTableOfSteps(t *testing.T) {
+	s := v1beta1.LoadTestStatus{Steps: []v1beta1.StepStatus{{Name: "a", Result: &v1beta1.StepResult{Counts: v1beta1.Counts{Sent: 100, Failed: 6}, Undecided: 4}}}}
+	if got := report.Rungs(&s); len(got) != 1 || got[0].Failed != "2%" {
+		t.Errorf("%+v, want 2%% failed", got)
+	}
+}

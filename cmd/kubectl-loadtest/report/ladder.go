@@ -75,7 +75,7 @@ func rung(step *v1beta1.StepStatus) Rung {
 	row := Rung{
 		Title: Title(step), Due: fmt.Sprint(r.Due), Sent: fmt.Sprint(r.Sent),
 		Unsent: known(text.Percent(r.Offered())),
-		Failed: known(text.Percent(r.Failed, r.Sent-r.InFlight)),
+		Failed: known(text.Percent(r.Failed-r.Undecided, r.Sent-r.InFlight)),
 		P50:    unknown, P95: unknown, P99: unknown,
 		Goodput: known(text.Rate(r.Goodput)),
 		Judged:  judged(step),

@@ -285,7 +285,7 @@ func keys(s *v1beta1.LoadTestStatus) []key {
 		}
 		list = append(list, key{"Response time, p95", value, unit, note})
 	}
-	if failed := text.Percent(r.Failed, r.Sent-r.InFlight); failed != "" {
+	if failed := text.Percent(r.Failed-r.Undecided, r.Sent-r.InFlight); failed != "" {
 		list = append(list, key{"Failed", failed, "", "of " + count(r.Sent-r.InFlight) + " sent"})
 	}
 	unsent, due := r.Offered()
