@@ -6,7 +6,6 @@
 //	judgement  runs whose truth is known beforehand
 //	faults     what disturbs the operator, the cluster or the whole machine; and the soak
 //	abuse      what a tenant could do to others
-//	ui         the live pages of the plugin, in a browser
 //	targets    the presets of the chart of targets
 //	why        what is said of a target at its limits, only if SUITE asks for it
 //	ecosystem  programs of other projects, only if SUITE asks for it
@@ -16,8 +15,7 @@
 //
 // The oracle is the target's own count: what its replicas say they were asked must equal what the
 // status says was sent. The API of the cluster is the only way in; nothing here imports the
-// operator's code but its API types and the measurement package, to read a histogram; suite ui serves
-// the plugin's own pages. What a
+// operator's code but its API types and the measurement package, to read a histogram. What a
 // target must have stored is the arithmetic of package audit, and what must become of a run
 // after a fault that of package fault. Package cluster has what all suites share.
 //

@@ -3,7 +3,6 @@ package ui_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/uitest"
 )
@@ -34,11 +33,17 @@ func TestThousandRuns(t *testing.T) {
 	if got := s.get(t, "/history/shop/nightly"); !strings.Contains(got, "the newest 200 of 1000") || !strings.Contains(got, "30 2 * * 1-5") {
 		t.Error("the history does not say what it leaves out")
 	}
-	began := time.Now()
-	for range 20 {
-		s.get(t, "/")
+}
+
+// A page of one in a thousand runs takes hardly more than one of a hundred: only what is on it is written.
+func TestAPageCostsAsMuchWithMoreRuns(t *testing.T) {
+	cost := func(finished int) float64 {
+		s := newSite()
+		uitest.Fill(t, s.backend, finished)
+		return testing.AllocsPerRun(3, func() { s.get(t, "/") })
 	}
-	if took := time.Since(began) / 20; took > 500*time.Millisecond {
-		t.Errorf("a page takes %v", took)
+	few, many := cost(100), cost(1000)
+	if many > 1.1*few {
+		t.Errorf("a page takes %.0f allocations with 1000 runs, and %.0f with 100", many, few)
 	}
 }

@@ -47,16 +47,20 @@ func (f families) upTo(r *runs.Run) *spark {
 	}
 	var values []float64
 	var said []string
-	for _, o := range family[:at+1] {
+	for _, o := range slices.Backward(family[:at+1]) {
 		if v, written := value(o); v > 0 && (unit == "" || o.Unit == unit) {
 			values, said = append(values, v), append(said, written)
+		}
+		if len(values) == mostSparks {
+			break
 		}
 	}
 	if len(values) < 2 {
 		return nil
 	}
-	from := max(0, len(values)-mostSparks)
-	return drawSpark(values[from:], strings.TrimSpace(fmt.Sprintf("%s of the last %d runs: %s %s", what, len(values)-from, strings.Join(said[from:], ", "), unit)))
+	slices.Reverse(values)
+	slices.Reverse(said)
+	return drawSpark(values, strings.TrimSpace(fmt.Sprintf("%s of the last %d runs: %s %s", what, len(values), strings.Join(said, ", "), unit)))
 }
 
 func drawSpark(values []float64, spoken string) *spark {

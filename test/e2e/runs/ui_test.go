@@ -1,6 +1,6 @@
 //go:build e2e
 
-package ui
+package runs
 
 import (
 	"bufio"
@@ -20,30 +20,30 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
-func TestMain(m *testing.M) { cluster.Main(m) }
-
-const steady = `
+// followed are runs that are followed on their pages.
+const followed = `
 target: {service: {name: counter}}
 requests: [{name: home, http: {path: /run}}]
 steps: [{name: steady, rate: 20, duration: %s}]
 worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
 `
 
-// inCluster follows runs of the cluster by the plugin, as its user does: one to its end, and one
-// until it is stopped on its page.
-func inCluster(t *testing.T, b *browser.Browser) {
+// TestUI follows runs by the plugin, as its user does: one to its end, and one until it is stopped on
+// its page. What else the pages show and do is tested by test/ui.
+func TestUI(t *testing.T) {
+	t.Parallel()
+	b := browser.Start(t)
 	ns := cluster.Namespace(t)
 	_, err := cluster.StartCounter(t.Context(), ns, "")
 	must.Succeed(t, err)
 	url, _ := serve(t, ns)
 	tab := b.Open(t, url)
-	tab.Await(t, isLive)
-	short := cluster.Create(t, ns, "short", fmt.Sprintf(steady, "8s"))
-	long := cluster.Create(t, ns, "long", fmt.Sprintf(steady, "10m"))
+	tab.Await(t, `document.getElementById("connection").textContent === "Live"`)
+	short := cluster.Create(t, ns, "short", fmt.Sprintf(followed, "8s"))
+	long := cluster.Create(t, ns, "long", fmt.Sprintf(followed, "10m"))
 	tab.Await(t, `document.querySelector("main").innerText.includes("short") && document.querySelector("main").innerText.includes("long")`)
 	tab.Go(t, url+"run/"+ns+"/short")
 	tab.Await(t, `/\b(19|20|21)\/s/.test(document.querySelector("#part-figures").innerText)`)
-	picture(t, tab, "cluster-live")
 	cluster.Finish(t, short)
 	word := `document.querySelector("#part-verdict .word").textContent === `
 	tab.Await(t, word+strconv.Quote(string(short.Status.Verdict)))
@@ -57,14 +57,14 @@ func inCluster(t *testing.T, b *browser.Browser) {
 	if long.Status.Verdict != v1beta1.VerdictCanceled {
 		t.Errorf("the run that was stopped on its page is %s", long.Status.Verdict)
 	}
-	if os.Getenv("FULL") != "" {
-		measure(t)
+	if said := b.Errors(); len(said) > 0 {
+		t.Errorf("the console says %q", said)
 	}
 }
 
-// measure prints what following ten runs takes of a processor and of the API server.
-func measure(t *testing.T) {
-	t.Helper()
+// TestFollowing prints what following ten runs takes of a processor and of the API server.
+func TestFollowing(t *testing.T) {
+	cluster.OnlyFull(t)
 	const runs, length = 10, 30 * time.Second
 	ns := cluster.Namespace(t)
 	_, err := cluster.StartCounter(t.Context(), ns, "")
@@ -72,7 +72,7 @@ func measure(t *testing.T) {
 	url, pid := serve(t, ns)
 	var list []*v1beta1.LoadTest
 	for i := range runs {
-		list = append(list, cluster.Create(t, ns, fmt.Sprintf("run-%d", i), fmt.Sprintf(steady, "2m")))
+		list = append(list, cluster.Create(t, ns, fmt.Sprintf("run-%d", i), fmt.Sprintf(followed, "2m")))
 	}
 	for _, lt := range list {
 		cluster.Until(t, lt, "it sends", cluster.Sending)
