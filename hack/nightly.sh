@@ -1,33 +1,52 @@
 #!/usr/bin/env bash
 # What a night has the time for: everything, on a cluster of its own. Each step runs, whatever
-# became of those before it, and keeps its output in bin/nightly. docs/results/nightly.md then says
-# what became of each; benchmarks write their own pages beside it. ONLY='model fuzz' runs these
-# steps alone, and writes no page.
+# became of those before it, keeps its output in bin/nightly, and writes its row of
+# docs/results/nightly.md: what became of it, when and of which commit. Benchmarks write their own
+# pages beside it. ONLY='model fuzz' runs these steps alone; the rows of the others stay.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-logs=bin/nightly
+logs=$PWD/bin/nightly page=docs/results/nightly.md
 mkdir -p "$logs"
-export FULL=1 RESULTS=$PWD/$logs/results.txt
-: >"$RESULTS"
+export FULL=1
 if bin/cluster status >/dev/null 2>&1; then
   echo "nightly: a cluster is up, which is somebody's: make cluster-down" >&2
   exit 1
 fi
 trap 'bin/cluster down >/dev/null 2>&1' EXIT
 
-failed=0 rows=""
+# write puts the row of a step into the page, in the order of the steps.
+steps='test test-cluster e2e ecosystem why accuracy model fuzz mutation'
+write() {
+  local rows
+  rows=$({ grep '^| [a-z]' "$page" 2>/dev/null | grep -v "^| step \|^| $1 "; echo "$2"; })
+  {
+    printf '# Nightly\n\n- Machine: %s cores, Linux %s, %s\n' "$(nproc)" "$(uname -r)" "$(go env GOVERSION)"
+    printf -- '- Command: `make nightly`; a step alone: `ONLY=model make nightly`\n\n'
+    printf 'A flaky test failed once, and passed when it ran alone.\n\n'
+    printf '| step | command, with FULL=1 | begun, at commit | minutes | outcome | flaky | last line |\n| --- | --- | --- | --- | --- | --- | --- |\n'
+    for s in $steps; do grep "^| $s " <<<"$rows"; done
+  } >"$page.new"
+  mv "$page.new" "$page"
+}
+
+failed=0
+commit=$(git describe --always --dirty --abbrev=12 --exclude='*')
 # step NAME COMMAND... runs a command, and notes its last line.
 step() {
-  local name=$1 outcome=passed begun=$SECONDS
+  local name=$1 outcome=passed begun=$SECONDS at
   shift
   if [[ -n ${ONLY:-} && " $ONLY " != *" $name "* ]]; then return; fi
+  at=$(date -u '+%F %R UTC')
   printf '=== %s: %s\n' "$name" "$*"
+  export RESULTS=$logs/$name.results
+  : >"$RESULTS"
   "$@" >"$logs/$name.log" 2>&1 </dev/null || { outcome=failed failed=1; }
-  local last
+  local last flaky minutes=$(((SECONDS - begun) / 60))
   last=$(grep -v '^[[:space:]]*$' "$logs/$name.log" | tail -1 | cut -c1-300 | sed 's/|/\\|/g')
-  printf '=== %s: %s after %d min: %s\n' "$name" "$outcome" $(((SECONDS - begun) / 60)) "$last"
-  rows+="| $name | \`${*//$PWD\//}\` | $outcome | $(((SECONDS - begun) / 60)) | $last |"$'\n'
+  flaky=$(sed -n 's/^flaky: //p' "$RESULTS" | sort -u | paste -sd ' ')
+  printf '=== %s: %s after %d min: %s\n' "$name" "$outcome" "$minutes" "$last"
+  write "$name" "| $name | \`${*//$PWD\//}\` | $at, $commit | $minutes | $outcome | ${flaky:-none} | $last |"
 }
 
 # accuracy records how true quantiles, a stall and the pace are, and fails where one is off by more
@@ -51,19 +70,9 @@ step test-cluster make test-cluster
 step e2e make e2e
 step ecosystem make e2e SUITE=ecosystem
 step why make e2e SUITE=why
-if [[ -z ${ONLY:-} ]]; then bin/cluster down >/dev/null 2>&1; fi
+bin/cluster down >/dev/null 2>&1
 step accuracy bench-accuracy
 step model make model
 step fuzz make fuzz
 step mutation make mutation
-
-if [[ -z ${ONLY:-} ]]; then
-  {
-    printf '# Nightly\n\n- Date: %s\n- Commit: %s\n- Machine: %s cores, Linux %s, %s\n- Command: `make nightly`\n\n' \
-      "$(date -u '+%F %R UTC')" "$(git describe --always --dirty --abbrev=12 --exclude='*')" "$(nproc)" "$(uname -r)" "$(go env GOVERSION)"
-    printf '| step | command, with FULL=1 | outcome | minutes | last line |\n| --- | --- | --- | --- | --- |\n%s\n' "$rows"
-    printf 'Tests that failed once, and passed when they ran alone:\n\n'
-    { grep '^flaky: ' "$RESULTS" || echo none; } | sed 's/^flaky: //; s/^/- /'
-  } >docs/results/nightly.md
-fi
 exit "$failed"

@@ -3,10 +3,12 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -35,7 +37,7 @@ func Enforced() bool { return Env("CLUSTER", "local") == "local" }
 
 // Main runs the tests of a package against the operator that `make e2e` has installed.
 func Main(m *testing.M) {
-	err := Connect()
+	err := errors.Join(awaitTurn(), Connect())
 	if err == nil {
 		err = API.Get(context.Background(), client.ObjectKey{Namespace: OperatorNamespace, Name: OperatorName}, &appsv1.Deployment{})
 	}
@@ -45,6 +47,20 @@ func Main(m *testing.M) {
 	}
 	os.Exit(Suites.run(m.Run))
 }
+
+// awaitTurn waits until no other package uses the cluster, for as long as this process runs: go test builds a
+// package while another one is tested.
+func awaitTurn() error {
+	suites, err := os.Open("..")
+	if err != nil {
+		return err
+	}
+	turn = suites
+	return syscall.Flock(int(suites.Fd()), syscall.LOCK_EX)
+}
+
+// turn is the folder that is locked; it stays open.
+var turn *os.File
 
 // Connect makes the clients of the cluster that the environment names.
 func Connect() error {
