@@ -194,7 +194,7 @@ func TestABreachFailsTheRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := experiment{
 				server: routes(map[string]groundtruth.Route{"": tt.route}),
-				spec:   v1beta1.LoadTestSpec{Steps: burst(10, 2), Thresholds: []v1beta1.Threshold{tt.threshold}},
+				spec:   v1beta1.LoadTestSpec{Steps: burst(1, 20), Thresholds: []v1beta1.Threshold{tt.threshold}},
 			}.run(t)
 			o.verdictIs(t, tt.want)
 			if o.judgement.Message == "" {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -89,23 +88,14 @@ func judged(t *testing.T, got answer, lt *v1beta1.LoadTest, want v1beta1.Verdict
 	}
 }
 
+// A target that grants every request is Failed whenever these were sent: its contract allows half of them.
 func TestLocalRunEndsWithTheVerdict(t *testing.T) {
-	for want, status := range map[v1beta1.Verdict]int{v1beta1.VerdictPassed: 200, v1beta1.VerdictFailed: 500} {
+	const contract = `, audits: [{name: contract, rateLimit: {capacity: 10, refillPerSecond: "0.001", clientHeader: X-Client}}], thresholds: [{metric: overLimitGrants, max: 0}]`
+	for want, audits := range map[v1beta1.Verdict]string{v1beta1.VerdictPassed: "", v1beta1.VerdictFailed: contract} {
 		t.Run(string(want), func(t *testing.T) {
-			// A response takes 250 ms: a worker that is late by some milliseconds breaches no limit.
-			var asked atomic.Int64
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				asked.Add(1)
-				<-time.After(250 * time.Millisecond)
-				w.WriteHeader(status)
-			}))
-			t.Cleanup(s.Close)
-			file := write(t, "a.yaml", localTest("url: "+s.URL))
-			got, lt := runLocal(t, "-f", file)
-			for try := 1; try < 5 && want == v1beta1.VerdictFailed && fault.IsHindered(&lt.Status); try++ {
-				asked.Store(0)
-				got, lt = runLocal(t, "-f", file)
-			}
+			url, asked := answering(t, 200)
+			test := strings.TrimSuffix(localTest("url: "+url+", headers: [{name: X-Client, value: me}]"), "}\n") + audits + "}\n"
+			got, lt := runLocal(t, "-f", write(t, "a.yaml", test))
 			judged(t, got, lt, want)
 			if asked.Load() != 20 {
 				t.Errorf("the target was asked %d times, want 20", asked.Load())

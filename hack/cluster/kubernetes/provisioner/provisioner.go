@@ -80,6 +80,13 @@ func (p Provisioner) apply(ctx context.Context, d decision) error {
 // once. Any user may write, as to a new disk: a pod without a group for its
 // files could not write otherwise.
 func (p Provisioner) make(ctx context.Context, v *corev1.PersistentVolume) error {
+	claim, err := p.Client.CoreV1().PersistentVolumeClaims(v.Spec.ClaimRef.Namespace).Get(ctx, v.Spec.ClaimRef.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err) || err == nil && claim.UID != v.Spec.ClaimRef.UID: // and still in the cache
+		return nil
+	case err != nil:
+		return fmt.Errorf("make volume %s: %w", v.Name, err)
+	}
 	folder := p.folder(v)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("make volume %s: %w", v.Name, err)
@@ -87,7 +94,7 @@ func (p Provisioner) make(ctx context.Context, v *corev1.PersistentVolume) error
 	if err := os.Chmod(folder, 0o777); err != nil { // MkdirAll applies the umask
 		return fmt.Errorf("make volume %s: %w", v.Name, err)
 	}
-	_, err := p.Client.CoreV1().PersistentVolumes().Create(ctx, v, metav1.CreateOptions{})
+	_, err = p.Client.CoreV1().PersistentVolumes().Create(ctx, v, metav1.CreateOptions{})
 	switch {
 	case apierrors.IsAlreadyExists(err): // and not in the cache yet
 		return nil

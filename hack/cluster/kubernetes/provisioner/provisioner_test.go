@@ -92,13 +92,28 @@ func TestVolumeIsMadeForAClaimAndRemovedAfterIt(t *testing.T) {
 
 // The cache is older than the last call when Reconcile is called again soon.
 func TestRepeatedCallsAreNoFailure(t *testing.T) {
-	client := fake.NewClientset(volumeOf("1", corev1.VolumeBound))
+	client := fake.NewClientset(volumeOf("1", corev1.VolumeBound), claimOf("1"))
 	p := Provisioner{Client: client, Name: provisioner.Name, Folder: t.TempDir(), Logf: t.Logf}
 	if err := p.make(t.Context(), volumeOf("1", "")); err != nil {
 		t.Errorf("make of a volume that exists: %v", err)
 	}
 	if err := p.remove(t.Context(), volumeOf("2", corev1.VolumeReleased)); err != nil {
 		t.Errorf("remove of a volume that is gone: %v", err)
+	}
+}
+
+func TestNoVolumeIsMadeForAClaimThatIsGone(t *testing.T) {
+	for name, client := range map[string]*fake.Clientset{
+		"deleted":           fake.NewClientset(),
+		"another of a name": fake.NewClientset(claimOf("2", func(c *corev1.PersistentVolumeClaim) { c.Name = claimOf("1").Name })),
+	} {
+		p := Provisioner{Client: client, Name: provisioner.Name, Folder: t.TempDir(), Logf: t.Logf}
+		if err := p.make(t.Context(), volumeOf("1", "")); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := client.CoreV1().PersistentVolumes().Get(t.Context(), "pvc-1", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Errorf("%s: a volume was made (%v)", name, err)
+		}
 	}
 }
 
