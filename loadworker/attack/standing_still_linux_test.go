@@ -50,11 +50,13 @@ func TestArrivalsDoNotWaitForTheHandshakesOfOthers(t *testing.T) {
 					at = target(t, url)
 					return at.url, at.lookup
 				}})
-				x := r.Start(arrivalsStep(300e6, time.Hour), time.Now())
-				until(t, x, func(s *measure.Measurement) bool { return s.Due-s.Unsent+s.UnsentWithoutRoom >= hits })
+				x := r.Start(StepShare{Share: all(hits), Total: hits, Load: Arrivals{Rate: 300e6, Duration: time.Hour}}, time.Now())
+				until(t, x, func(s *measure.Measurement) bool { return s.Due-s.Unsent+s.UnsentWithoutRoom == hits })
 				if at.goOn != nil {
 					at.goOn()
-					until(t, x, func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Success] >= hits })
+					until(t, x, func(s *measure.Measurement) bool {
+						return s.Requests[0].Outcomes[measure.Success]+s.UnsentWithoutRoom == hits
+					})
 				}
 				x.Cut()
 				s := finish(t, x)

@@ -76,8 +76,8 @@ func (l *loop) refuse() {
 		l.drop()
 		return
 	}
-	// The port is this process's own: nothing but a lack of descriptors can
-	// take it, and then the server is at its end anyway.
+	// The port is held: nothing but a lack of descriptors can take it, and then the server is at its
+	// end anyway.
 	if l.listen() != nil {
 		l.server.closing.Store(true)
 	}

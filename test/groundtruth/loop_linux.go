@@ -30,10 +30,7 @@ type loop struct {
 
 // run starts the loops.
 func (s *Server) run(c Config) error {
-	at, err := netip.ParseAddrPort(c.Address)
-	if err != nil || !at.Addr().Is4() {
-		return fmt.Errorf("address %q must be an IPv4 address and a port", c.Address)
-	}
+	at := netip.MustParseAddrPort(c.Address) // hold has parsed it
 	address := unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}
 	var loops []*loop
 	for range c.Loops {

@@ -105,8 +105,8 @@ func (p *port) reopen() {
 	if p.ended {
 		return
 	}
-	// The port is this process's own: nothing but a lack of descriptors can take it, and
-	// then the server is at its end anyway.
+	// The port is held: nothing but a lack of descriptors can take it, and then the server is at its
+	// end anyway.
 	listener, err := net.Listen("tcp4", p.server.address)
 	if err != nil {
 		p.ended = true

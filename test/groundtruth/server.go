@@ -88,6 +88,8 @@ type Server struct {
 	next    int // in records, of all that ever were
 
 	closing atomic.Bool
+	release func() // of the port
+	held    sync.Once
 	loops   sync.WaitGroup
 	wakers  []int    // a descriptor for each loop
 	library *library // nil: there are loops
@@ -150,7 +152,12 @@ func Start(c Config) (*Server, error) {
 	if c.Protocol != HTTP1 {
 		run = s.runLibrary
 	}
+	var err error
+	if s.release, c.Address, err = hold(c.Address); err != nil {
+		return nil, fmt.Errorf("ground-truth server: %w", err)
+	}
 	if err := run(c); err != nil {
+		s.release()
 		return nil, fmt.Errorf("ground-truth server: %w", err)
 	}
 	return s, nil
@@ -179,6 +186,7 @@ func (s *Server) Close() {
 		s.wake()
 	}
 	s.loops.Wait()
+	s.held.Do(s.release)
 }
 
 // SetLatency changes the latency of the route of the empty name, for requests

@@ -240,7 +240,7 @@ func TestStartRefuses(t *testing.T) {
 		"no port":              {Config{Address: "127.0.0.1"}, "must be an IPv4 address and a port"},
 		"IPv6":                 {Config{Address: "[::1]:0"}, "must be an IPv4 address and a port"},
 		"a name":               {Config{Address: "localhost:0"}, "must be an IPv4 address and a port"},
-		"an address elsewhere": {Config{Address: "192.0.2.1:0"}, "listen on port 0"},
+		"an address elsewhere": {Config{Address: "192.0.2.1:0"}, "listen on 192.0.2.1:0"},
 		"negative records":     {Config{Record: -1}, "record must not be negative"},
 		"negative every":       {Config{Every: -1}, "every must not be negative"},
 		"negative times":       {Config{Times: -1}, "times must not be negative"},
@@ -248,7 +248,7 @@ func TestStartRefuses(t *testing.T) {
 		"calls over TLS":       {Config{Protocol: TLS, Routes: map[string]Route{"a": {Reply: Reply{Stream: &Stream{Format: Messages}}}}}, "of the format grpc must not be set for tls"},
 		"no time":              {Config{Routes: map[string]Route{"a": {Reply: Reply{Stream: &Stream{Events: Endless}}}}}, `route "a": a stream without an end must have`},
 		"a frame and a break":  {Config{Protocol: H2C, Routes: map[string]Route{"a": {Reply: Reply{Frame: "hpack"}}, "b": {Reply: Reply{Stream: &Stream{Events: 1, Break: Abort}}}}}, "there must be none with another, or with a reset"},
-		"several loops":        {Config{Address: "192.0.2.1:0", Loops: 3}, "listen on port 0"},
+		"several loops":        {Config{Address: "192.0.2.1:0", Loops: 3}, "listen on 192.0.2.1:0"},
 		"no such protocol":     {Config{Protocol: "h3"}, "must be http1, tls, h2 or h2c"},
 		"loops of none":        {Config{Protocol: TLS, Loops: 2}, "loops and stamp must not be set"},
 		"stamps of none":       {Config{Protocol: H2C, Stamp: true}, "loops and stamp must not be set"},
@@ -264,7 +264,7 @@ func TestStartRefuses(t *testing.T) {
 		"too much":             {Config{Protocol: HTTP2, Routes: map[string]Route{"a": {Reply: Overlong(2)}}}, "must be a whole response or a reset"},
 		"two responses":        {Config{Protocol: HTTP2, Routes: map[string]Route{"a": {Reply: Interim(2)}}}, "must be a whole response or a reset"},
 		"the end":              {Config{Protocol: H2C, Routes: map[string]Route{"a": {Reply: UntilClose(2)}}}, "must be a whole response or a reset"},
-		"a secure address":     {Config{Protocol: TLS, Address: "192.0.2.1:0"}, "listen tcp4"},
+		"a secure address":     {Config{Protocol: TLS, Address: "192.0.2.1:0"}, "listen on 192.0.2.1:0"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -315,7 +315,8 @@ func TestStreamOfMessages(t *testing.T) {
 				}
 			}
 			until(t, s, func(c Counters) bool { return c.Answered == 1 })
-			if r := s.Records()[0]; n != want.messages || r.Events != int64(n) || r.Number != 7 {
+			closed := want.code == codes.Unavailable // what had come and was not read is lost with the connection
+			if r := s.Records()[0]; r.Events != int64(want.messages) || n > want.messages || n < want.messages && !closed || r.Number != 7 {
 				t.Errorf("%d messages came, %d were written for request %d; want %d", n, r.Events, r.Number, want.messages)
 			}
 		})

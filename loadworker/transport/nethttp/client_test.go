@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -220,6 +221,44 @@ func TestNothingIsSentTwice(t *testing.T) {
 	}
 	if got, err := conn.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || d.Opened() != 2 || got.Reused {
 		t.Errorf("%v on connection %d, reused: %v; want success on another", err, d.Opened(), got.Reused)
+	}
+}
+
+// A pool of net/http has another connection for a request whose first one ended without a response: nothing goes over it,
+// however late net/http's goroutines are.
+func TestAPoolSendsNothingTwice(t *testing.T) {
+	const pairs = 300
+	var requests atomic.Int64
+	each := func(c *net.TCPConn, r *bufio.Reader) {
+		for {
+			if _, err := http.ReadRequest(r); err != nil {
+				return
+			}
+			if requests.Add(1)%2 == 0 {
+				return // without an answer
+			}
+			_, _ = io.WriteString(c, scripted.Empty)
+		}
+	}
+	url := scripted.Serve(t, slices.Repeat([]scripted.Script{each}, 3*pairs)...)
+	p := NewPool(scripted.NewDialer(t, dial.Config{URL: url}), "", true)
+	for i := range pairs {
+		for _, fails := range []bool{false, true} {
+			var ended error
+			r, err := http.NewRequest(http.MethodGet, p.URL(), http.NoBody)
+			must.Succeed(t, err)
+			response, err := p.Send(t.Context(), scripted.Far(), r, scripted.Get, func(_ transport.Response, err error) { ended = err })
+			if err == nil {
+				_, _ = io.Copy(io.Discard, response.Body)
+				_ = response.Body.Close()
+			}
+			if (ended != nil) != fails {
+				t.Fatalf("pair %d: %v, want an error: %t", i, ended, fails)
+			}
+		}
+	}
+	if n := requests.Load(); n != 2*pairs {
+		t.Errorf("%d requests came, want %d", n, 2*pairs)
 	}
 }
 

@@ -60,7 +60,7 @@ func (p *Pool) Send(ctx context.Context, deadline time.Time, r *http.Request, q 
 	// net/http has sent the request again.
 	ctx, stop := context.WithCancel(ctx)
 	cancel := func() { stop(); expire() }
-	x := &pooled{ctx: ctx, cancel: cancel, end: end, stream: newStream(q, deadline, cancel)}
+	x := &pooled{ctx: ctx, cancel: cancel, end: end, stream: newStream(q, deadline, cancel), alone: !p.target.HTTP2}
 	x.kept.Budget = q.Budget
 	x.kept.Begin(q.Keep)
 	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: x.gotConn, WroteRequest: x.wroteRequest}))
@@ -97,6 +97,7 @@ type pooled struct {
 	kept   transport.Body
 	size   int64
 	status int
+	alone  bool // it shares its connection with no other: HTTP/1.1
 
 	mu     sync.Mutex
 	socket *errorRecorder // of the connection that it went over
@@ -112,6 +113,9 @@ func (x *pooled) gotConn(info httptrace.GotConnInfo) {
 	if x.written {
 		x.again = true
 		x.cancel()
+		if x.alone { // net/http looks at the context only when its other goroutine may have written the request
+			_ = info.Conn.Close()
+		}
 	}
 	x.reused = info.Reused
 	conn := info.Conn
