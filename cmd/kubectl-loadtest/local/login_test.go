@@ -54,7 +54,7 @@ func TestALoginIsCarriedOutHere(t *testing.T) {
   steps: [{name: burst, users: 2, requestsPerUser: 6}]}`)
 	got, err := local.Run(t.Context(), lt, c)
 	must.Succeed(t, err)
-	passes(t, got)
+	isCarriedOut(t, got)
 	same.As(t, "requests", map[string]int{"GET /page": 6, "POST /login t 1 a&b a.png $ {}": 6, "GET /home sid=1": 6}, seen)
 	if r := got.Status.Steps[0].Result; r.Sent != 12 || r.Redirects != 6 || r.Requests[1].Redirects != 6 || r.Journeys[0].Completed != 6 {
 		t.Errorf("%+v", r)

@@ -54,7 +54,7 @@ func TestConnectionsOfWebSocketAreOpenedHere(t *testing.T) {
   steps: [{name: burst, users: 4, requestsPerUser: 9}]}`)
 	got, err := local.Run(t.Context(), lt, config(t))
 	must.Succeed(t, err)
-	passes(t, got)
+	isCarriedOut(t, got)
 	r := got.Status.Steps[0].Result
 	if r.Sent != 36 || r.Journeys[0].Completed != 12 || len(r.Requests) != 2 || r.Requests[1].Streams == nil {
 		t.Fatalf("%+v", r)
