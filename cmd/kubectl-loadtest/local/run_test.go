@@ -141,6 +141,9 @@ func TestRunCountsWhatTheTargetServed(t *testing.T) {
 	if n := got.Status.Workers.Desired; n != 2 {
 		t.Errorf("%d workers, want 2", n)
 	}
+	if fault.BeganLate(&got.Status) {
+		return // what was sent in such a step is not stored
+	}
 	sent := []int64{got.Status.Steps[0].Result.Sent, got.Status.Steps[1].Result.Sent}
 	if diff := cmp.Diff([]int64{50, 8}, sent); diff != "" || s.asked.Load() != 58 {
 		t.Errorf("the target served %d requests, want 58; sent by step (-want +got):\n%s", s.asked.Load(), diff)
