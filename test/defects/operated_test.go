@@ -206,13 +206,15 @@ func (o *operated) gone() bool {
 }
 
 func (o *operated) observe() lifecycle.Observed {
-	c := o.coordinator.Observe("defects")
+	// Pods come before sessions, as the operator reads them: all that a worker has said which has ended is then known.
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	seen := lifecycle.Observed{Workers: make([]exchange.Worker, len(o.workers))}
+	pods := slices.Clone(o.workers)
+	o.mu.Unlock()
+	c := o.coordinator.Observe("defects")
+	seen := lifecycle.Observed{Workers: make([]exchange.Worker, len(pods))}
 	copy(seen.Workers, c.Workers)
-	for i := range seen.Workers {
-		seen.Workers[i].Pod, seen.Workers[i].PodEnding, seen.Workers[i].PodMessage = o.workers[i].Pod, o.workers[i].PodEnding, o.workers[i].PodMessage
+	for i, pod := range pods {
+		seen.Workers[i].Pod, seen.Workers[i].PodEnding, seen.Workers[i].PodMessage = pod.Pod, pod.PodEnding, pod.PodMessage
 	}
 	if len(seen.Workers) > 0 {
 		seen.Job = lifecycle.JobPresent

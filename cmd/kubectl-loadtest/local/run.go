@@ -154,13 +154,19 @@ var everything = policy.Everything()
 
 // observe is all that is known of the run beside the LoadTest.
 func (r *run) observe() lifecycle.Observed {
+	// Processes come before sessions: all that one has said which has ended is then known.
+	workers := make([]exchange.Worker, r.test.Status.Workers.Desired)
+	job := r.processes.observe(workers)
 	o := r.coordinator.Observe(r.id())
+	for i, w := range o.Workers[:min(len(o.Workers), len(workers))] {
+		w.Pod, w.PodReason, w.PodMessage = workers[i].Pod, workers[i].PodReason, workers[i].PodMessage
+		workers[i] = w
+	}
 	seen := lifecycle.Observed{
 		Since: o.Since, From: o.From, Step: o.Step, Written: r.written, Seconds: r.seconds,
 		Undirected: o.Started != r.test.Status.CurrentStep,
-		Workers:    make([]exchange.Worker, r.test.Status.Workers.Desired),
+		Workers:    workers, Job: job,
 	}
-	copy(seen.Workers, o.Workers)
 	seen.Baseline, seen.BaselineAbsent = r.Baseline, r.Baseline == nil
 	if b := r.test.Spec.Baseline; b != nil && b.Schedule != "" {
 		seen.Level = &baseline.Level{Schedule: b.Schedule} // there are no LoadTests of a schedule here
@@ -168,7 +174,6 @@ func (r *run) observe() lifecycle.Observed {
 	if r.parent != nil {
 		seen.Parent = r.parent(r.test)
 	}
-	seen.Job = r.processes.observe(seen.Workers)
 	return seen
 }
 
