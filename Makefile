@@ -227,13 +227,14 @@ seeds-report: bin/cluster ## Write docs/results/seed-00N.md from the results of 
 #? SUITE=ecosystem  Argo CD and others, in no other run: builds each once, which takes minutes
 #? SUITE=why  what is said of a target at its limits; likewise
 #? PREVIOUS=COMMIT  with SUITE=ecosystem: the version before, to upgrade from; default: the last release, or a day ago
-# With -p 2 go test builds a package while the one before it is tested: they wait for each other. What the operator
-# may do is compared with what it did when all tests are over.
+# With -p 2 go test builds a package while the one before it is tested: they wait for each other. Its time limit
+# counts the waiting, so that with FULL=1 one package comes after the other. What the operator may do is compared
+# with what it did when all tests are over.
 e2e: deps bin/helm bin/retest $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1: all, and with all faults.
 	@export SUITE='$(SUITE)' $(in_$(CLUSTER)); since=$$(go run ./test/e2e/operator install); \
 	in=$$(grep -rlE $(if $(SUITE),-i) --include='*_test.go' '^$(if $(SUITE),func Test$(firstword $(subst /, ,$(SUITE)))\>,//go:build e2e)' test/e2e | xargs -r dirname | sort -u | sed 's|^|./|') || \
 		{ echo 'there is no suite $(SUITE)' >&2; exit 1; }; \
-	{ code=0; bin/retest -v -results $(RESULTS) -- -tags e2e -p 2 -count=1 -vet=off -parallel 6 -timeout $(if $(FULL),90m,30m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') -- $$in || code=1; \
+	{ code=0; bin/retest -v -results $(RESULTS) -- -tags e2e -p $(if $(FULL),1,2) -count=1 -vet=off -parallel 6 -timeout $(if $(FULL),90m,30m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') -- $$in || code=1; \
 	go run ./test/e2e/operator rights "$$since" || code=1; exit $$code; } | awk -v suite='$(SUITE)' -f test/e2e/summary.awk
 
 #? DURATION  for how long the soak creates LoadTests; it takes five minutes more

@@ -16,7 +16,7 @@ fi
 trap 'bin/cluster down >/dev/null 2>&1' EXIT
 
 # write puts the row of a step into the page, in the order of the steps.
-steps='test test-cluster e2e ecosystem why accuracy model fuzz mutation'
+steps=$(sed -nE 's/^step ([a-z0-9-]+) .*/\1/p' hack/nightly.sh)
 write() {
   local rows
   rows=$({ grep '^| [a-z]' "$page" 2>/dev/null | grep -v "^| step \|^| $1 "; echo "$2"; })

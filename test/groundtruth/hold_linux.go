@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,7 +20,7 @@ func hold(address string) (release func(), at string, err error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("socket: %w", err)
 	}
-	release = func() { _ = unix.Close(fd) }
+	release = sync.OnceFunc(func() { _ = unix.Close(fd) })
 	err = errors.Join(
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1),
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1),

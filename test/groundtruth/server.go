@@ -88,8 +88,7 @@ type Server struct {
 	next    int // in records, of all that ever were
 
 	closing atomic.Bool
-	release func() // of the port
-	held    sync.Once
+	release func() // of the port; again does nothing
 	loops   sync.WaitGroup
 	wakers  []int    // a descriptor for each loop
 	library *library // nil: there are loops
@@ -186,7 +185,7 @@ func (s *Server) Close() {
 		s.wake()
 	}
 	s.loops.Wait()
-	s.held.Do(s.release)
+	s.release()
 }
 
 // SetLatency changes the latency of the route of the empty name, for requests
