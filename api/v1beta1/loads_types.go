@@ -131,6 +131,10 @@ type LoadResult struct {
 	Expected int64 `json:"expected"`
 	// failed is the number of requests without one.
 	Failed int64 `json:"failed"`
+	// undecided is the part of failed that had waited for less than their timeout when their step
+	// ended: they may have failed or not. Absent: none.
+	// +optional
+	Undecided int64 `json:"undecided,omitempty"`
 	// responseTime is measured from when a request was due. Absent without responses.
 	// +optional
 	ResponseTime *Latency `json:"responseTime,omitempty"`

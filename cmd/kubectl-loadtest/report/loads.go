@@ -47,7 +47,7 @@ func resultCells(r *v1beta1.LoadResult) []string {
 	if r == nil {
 		return []string{unknown, unknown, unknown, unknown, unknown, unknown, unknown}
 	}
-	cells := []string{fmt.Sprint(r.Due), fmt.Sprint(r.Sent), known(text.Percent(r.Unsent, r.Due)), known(text.Percent(r.Failed, r.Sent)), unknown, unknown, unknown}
+	cells := []string{fmt.Sprint(r.Due), fmt.Sprint(r.Sent), known(text.Percent(r.Unsent, r.Due)), known(text.Percent(r.Failed-r.Undecided, r.Sent)), unknown, unknown, unknown}
 	if t := r.ResponseTime; t != nil {
 		cells[4], cells[5], cells[6] = Brief(t.P50), Brief(t.P95), Brief(t.P99)
 	}

@@ -23,6 +23,7 @@ func Sum(steps ...v1beta1.StepStatus) (*v1beta1.LoadResult, error) {
 		sum.Unsent += r.Unsent
 		sum.Expected += r.Expected
 		sum.Failed += r.Failed
+		sum.Undecided += r.Undecided
 		if r.Histogram == "" {
 			continue
 		}

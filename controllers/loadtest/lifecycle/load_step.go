@@ -137,7 +137,7 @@ func (r *loading) goOn() (goesOn bool) {
 		r.finish(r.i+1, v1beta1.ReasonStoppedOnWorkerLoss)
 	case r.step().State == v1beta1.StepCut && !r.isCutByLoss():
 		r.finish(r.i+1, v1beta1.ReasonStoppedOnCutStep)
-	case r.breached:
+	case r.breached && r.i+1 < len(r.read.Steps): // nothing is stopped after the last
 		r.finish(r.i+1, v1beta1.ReasonStoppedOnBreach)
 	default:
 		r.next(r.i + 1)

@@ -431,7 +431,7 @@ func summaryOfLoads(s *v1beta1.LoadTestStatus) v1beta1.Summary {
 		Workers: fmt.Sprintf("%d/%d", s.Workers.Ready, s.Workers.Desired),
 	}
 	if all := s.Together; all != nil {
-		summary.Errors = text.Percent(all.Failed, all.Sent)
+		summary.Errors = text.Percent(all.Failed-all.Undecided, all.Sent)
 		summary.Unsent = text.Percent(all.Unsent, all.Due)
 		if t := all.ResponseTime; t != nil {
 			summary.P95, summary.P99 = short(t.P95), short(t.P99)

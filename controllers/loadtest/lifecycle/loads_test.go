@@ -143,7 +143,7 @@ func (f *family) end(name string, verdict v1beta1.Verdict, reason string) {
 	h.RecordN(time.Second, 2)
 	encoded, err := h.Encode()
 	must.Succeed(f.t, err)
-	result := &v1beta1.StepResult{Due: 11, Unsent: 1, Histogram: encoded}
+	result := &v1beta1.StepResult{Due: 11, Unsent: 1, Undecided: 1, Histogram: encoded}
 	result.Sent, result.Expected, result.Failed = 10, 8, 2
 	s.Steps = []v1beta1.StepStatus{{Name: "pause"}, {Name: "all", Result: result}}
 }
@@ -292,11 +292,11 @@ func TestLoadsFollowEachOtherToTheEnd(t *testing.T) {
 	same.As(t, "Passed", "True Passed: Load readers: the thresholds of readers. Load late: the thresholds of late.", said(*s, v1beta1.ConditionPassed))
 	same.As(t, "CarriedOut", "True AllStepsRan: All loads ran.", said(*s, v1beta1.ConditionCarriedOut))
 	of := func(r *v1beta1.LoadResult) string {
-		return fmt.Sprintf("due %d, sent %d, unsent %d, expected %d, failed %d, p50 %s of %d", r.Due, r.Sent, r.Unsent, r.Expected, r.Failed, r.ResponseTime.P50.Duration, r.ResponseTime.Samples)
+		return fmt.Sprintf("due %d, sent %d, unsent %d, expected %d, failed %d (undecided %d), p50 %s of %d", r.Due, r.Sent, r.Unsent, r.Expected, r.Failed, r.Undecided, r.ResponseTime.P50.Duration, r.ResponseTime.Samples)
 	}
-	same.As(t, "noise", "due 11, sent 10, unsent 1, expected 8, failed 2, p50 5.003ms of 10", of(s.Loads[2].Result))
-	same.As(t, "together", "due 33, sent 30, unsent 3, expected 24, failed 6, p50 5.003ms of 30", of(s.Together))
-	same.As(t, "summary", v1beta1.Summary{Step: "3/3 loads", Workers: s.Summary.Workers, Errors: "20%", Unsent: "9.09%", P95: "1s"}, s.Summary)
+	same.As(t, "noise", "due 11, sent 10, unsent 1, expected 8, failed 2 (undecided 1), p50 5.003ms of 10", of(s.Loads[2].Result))
+	same.As(t, "together", "due 33, sent 30, unsent 3, expected 24, failed 6 (undecided 3), p50 5.003ms of 30", of(s.Together))
+	same.As(t, "summary", v1beta1.Summary{Step: "3/3 loads", Workers: s.Summary.Workers, Errors: "10%", Unsent: "9.09%", P95: "1s"}, s.Summary)
 }
 
 // One load is carried out as several are. Without any answer its times are not known.
@@ -673,8 +673,8 @@ func TestALoadInTheBackgroundIsJudgedByWhatItMeasured(t *testing.T) {
 		want    string
 		carried string
 	}{
-		"a target that keeps its thresholds": {0, "Inconclusive Unknown StepCut:" + cut, "True EndedWithOthers: All loads ended that are not in the background; the steps after it were skipped."},
-		"a target that does not":             {time.Second, "Failed False ThresholdBreached: p95 is 1.000447s in step 100; at most 200ms is allowed.", "True EndedWithOthers: All loads ended that are not in the background; the steps after it were skipped."},
+		"a target that keeps its thresholds": {0, "Inconclusive Unknown StepCut:" + cut, "True EndedWithOthers: All loads ended that are not in the background. The steps after it were skipped."},
+		"a target that does not":             {time.Second, "Failed False ThresholdBreached: p95 is 1.000447s in step 100; at most 200ms is allowed.", "True EndedWithOthers: All loads ended that are not in the background. The steps after it were skipped."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, ladder())

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -24,12 +25,15 @@ func (r *running) finish(i int, reason string) {
 	r.judged(j)
 	message := map[string]string{
 		v1beta1.ReasonAllStepsRan:         "All steps ran.",
-		v1beta1.ReasonStoppedOnBreach:     "A threshold was breached; the steps after it were skipped.",
-		v1beta1.ReasonAborted:             "A threshold was breached while a step ran; the step was cut, and the steps after it were skipped.",
-		v1beta1.ReasonStoppedOnWorkerLoss: "A worker was lost; the steps after it were skipped.",
-		v1beta1.ReasonEndedWithOthers:     "All loads ended that are not in the background; the steps after it were skipped.",
-		v1beta1.ReasonStoppedOnCutStep:    "A step did not run as planned; the steps after it were skipped.",
+		v1beta1.ReasonStoppedOnBreach:     "A threshold was breached.",
+		v1beta1.ReasonAborted:             "A threshold was breached while a step ran, and the step was cut.",
+		v1beta1.ReasonStoppedOnWorkerLoss: "A worker was lost.",
+		v1beta1.ReasonEndedWithOthers:     "All loads ended that are not in the background.",
+		v1beta1.ReasonStoppedOnCutStep:    "A step did not run as planned.",
 	}[reason]
+	if slices.ContainsFunc(s.Steps, func(s v1beta1.StepStatus) bool { return s.State == v1beta1.StepSkipped }) {
+		message += " The steps after it were skipped."
+	}
 	r.set(v1beta1.ConditionCarriedOut, metav1.ConditionTrue, reason, message)
 	r.complete()
 	text := fmt.Sprintf("Verdict %s: %s", j.Verdict, j.Message)

@@ -155,7 +155,7 @@ func TestAPauseIsCut(t *testing.T) {
 	for want, parent := range map[string]*lifecycle.Parent{
 		"False Terminated: spec.terminate ended the run; what was measured is kept.":                             nil,
 		"False Terminated: LoadTest sale, which has the load, ended it; what was measured is kept.":              {Name: "sale", Lists: true, Begin: &begin, Ends: true},
-		"True EndedWithOthers: All loads ended that are not in the background; the steps after it were skipped.": {Name: "sale", Lists: true, Begin: &begin, Ends: true, Background: true},
+		"True EndedWithOthers: All loads ended that are not in the background. The steps after it were skipped.": {Name: "sale", Lists: true, Begin: &begin, Ends: true, Background: true},
 	} {
 		lt := rests(limited(1), 5*time.Second)
 		lt.Spec.Terminate, lt.Status.Internal.StopTime = parent == nil, ptr.To(metav1.NewMicroTime(began.Add(31*time.Second)))

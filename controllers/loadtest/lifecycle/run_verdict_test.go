@@ -35,18 +35,19 @@ func TestEachVerdictHasItsConditions(t *testing.T) {
 		verdict v1beta1.Verdict
 		want    summaryOf
 	}{
-		"passes":                  {v1beta1.VerdictPassed, summaryOf{finished, "True Passed", "True AllStepsRan", "True Passed"}},
-		"breaches":                {v1beta1.VerdictFailed, summaryOf{finished, "True Failed", "True StoppedOnBreach", "False Failed"}},
-		"aborts":                  {v1beta1.VerdictFailed, summaryOf{finished, "True Failed", "True Aborted", "False Failed"}},
-		"audit-finds-lost-writes": {v1beta1.VerdictFailed, summaryOf{finished, "True Failed", "True AllStepsRan", "False Failed"}},
-		"worker-dies":             {v1beta1.VerdictInconclusive, summaryOf{finished, "True Inconclusive", "True StoppedOnWorkerLoss", "Unknown Inconclusive"}},
-		"audit-finds-no-number":   {v1beta1.VerdictInconclusive, summaryOf{finished, "True Inconclusive", "True AllStepsRan", "Unknown Inconclusive"}},
-		"terminated":              {v1beta1.VerdictCanceled, summaryOf{finished, "True Canceled", "False Terminated", "Unknown Canceled"}},
-		"terminated-before-start": {v1beta1.VerdictCanceled, summaryOf{finished, "True Canceled", "False Terminated", "Unknown Canceled"}},
-		"stopped":                 {v1beta1.VerdictCanceled, summaryOf{finished, "True Canceled", "False Stopped", "Unknown Canceled"}},
-		"worker-never-came":       {v1beta1.VerdictError, summaryOf{finished, "True Error", "False StartDeadlineExceeded", "Unknown Error"}},
-		"deadline":                {v1beta1.VerdictError, summaryOf{finished, "True Error", "False DeadlineExceeded", "Unknown Error"}},
-		"target-not-allowed":      {v1beta1.VerdictError, summaryOf{finished, "True Error", "False TargetNotAllowed", "Unknown Error"}},
+		"passes":                    {v1beta1.VerdictPassed, summaryOf{finished, "True Passed", "True AllStepsRan", "True Passed"}},
+		"breaches":                  {v1beta1.VerdictFailed, summaryOf{finished, "True Failed", "True StoppedOnBreach", "False Failed"}},
+		"breaches-in-the-last-step": {v1beta1.VerdictFailed, summaryOf{finished, "True Failed", "True AllStepsRan", "False Failed"}},
+		"aborts":                    {v1beta1.VerdictFailed, summaryOf{finished, "True Failed", "True Aborted", "False Failed"}},
+		"audit-finds-lost-writes":   {v1beta1.VerdictFailed, summaryOf{finished, "True Failed", "True AllStepsRan", "False Failed"}},
+		"worker-dies":               {v1beta1.VerdictInconclusive, summaryOf{finished, "True Inconclusive", "True StoppedOnWorkerLoss", "Unknown Inconclusive"}},
+		"audit-finds-no-number":     {v1beta1.VerdictInconclusive, summaryOf{finished, "True Inconclusive", "True AllStepsRan", "Unknown Inconclusive"}},
+		"terminated":                {v1beta1.VerdictCanceled, summaryOf{finished, "True Canceled", "False Terminated", "Unknown Canceled"}},
+		"terminated-before-start":   {v1beta1.VerdictCanceled, summaryOf{finished, "True Canceled", "False Terminated", "Unknown Canceled"}},
+		"stopped":                   {v1beta1.VerdictCanceled, summaryOf{finished, "True Canceled", "False Stopped", "Unknown Canceled"}},
+		"worker-never-came":         {v1beta1.VerdictError, summaryOf{finished, "True Error", "False StartDeadlineExceeded", "Unknown Error"}},
+		"deadline":                  {v1beta1.VerdictError, summaryOf{finished, "True Error", "False DeadlineExceeded", "Unknown Error"}},
+		"target-not-allowed":        {v1beta1.VerdictError, summaryOf{finished, "True Error", "False TargetNotAllowed", "Unknown Error"}},
 	} {
 		t.Run(story, func(t *testing.T) {
 			w := newWorld(t, ladder())

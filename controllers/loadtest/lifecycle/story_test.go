@@ -68,6 +68,10 @@ var stories = map[string]func(*world.World){
 		w.LoadTest().Spec.Ladder.StopOnBreach = true
 		w.Latency = 300 * time.Millisecond
 	},
+	"breaches-in-the-last-step": func(w *world.World) {
+		w.LoadTest().Spec.Ladder.StopOnBreach = true
+		w.After(6*time.Second, func() { w.Latency = 300 * time.Millisecond })
+	},
 	"aborts": func(w *world.World) {
 		w.Latency = 300 * time.Millisecond
 		aborts(w)
