@@ -18,6 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
 // slowness is how long the server takes in the second repetition at least.
@@ -27,10 +28,10 @@ const slowness = 80 * ms
 // of the repetitions themselves show a target that is slow in one of three; it does not
 // pass, though it was fast twice.
 func TestRepetitionsShowHowFarTheyDiffer(t *testing.T) {
-	lt := experiment{spec: v1beta1.LoadTestSpec{
+	lt, o := experiment{spec: v1beta1.LoadTestSpec{
 		Repetitions: 3, Steps: burst(20, 5), Parallelism: ptr[int32](2),
 		Thresholds: []v1beta1.Threshold{atMost("p50", "40ms")},
-	}}.repeat(t)
+	}, alter: steady}.repeat(t)
 	if len(lt.Status.Spread) != 1 {
 		t.Fatalf("the spread is %v, want that of one step", lt.Status.Spread)
 	}
@@ -63,15 +64,13 @@ func TestRepetitionsShowHowFarTheyDiffer(t *testing.T) {
 	if page := report.Text(lt); !strings.Contains(page, "Spread over repetitions") || !strings.Contains(page, "repetition 3 of 3") {
 		t.Errorf("the report does not tell of the repetitions:\n%s", page)
 	}
-	if lt.Status.Verdict != v1beta1.VerdictFailed {
-		t.Errorf("the verdict is %s, want Failed: one repetition was too slow", lt.Status.Verdict)
-	}
+	o.verdictIs(t, v1beta1.VerdictFailed) // one repetition was too slow
 }
 
 // Of a single run nothing is known of the next: there is no spread, and the report
 // says so.
 func TestOneRunSaysThatItIsOne(t *testing.T) {
-	lt := experiment{spec: v1beta1.LoadTestSpec{Steps: burst(5, 2)}}.repeat(t)
+	lt, _ := experiment{spec: v1beta1.LoadTestSpec{Steps: burst(5, 2)}}.repeat(t)
 	if len(lt.Status.Spread) != 0 || lt.Status.Steps[0].Repetition != 0 {
 		t.Errorf("one run has a spread of %v, and is repetition %d", lt.Status.Spread, lt.Status.Steps[0].Repetition)
 	}
@@ -82,8 +81,9 @@ func TestOneRunSaysThatItIsOne(t *testing.T) {
 
 // repeat carries all steps of the experiment out, one after another, against a
 // server that is slow in the second repetition only.
-func (e experiment) repeat(t *testing.T) *v1beta1.LoadTest {
+func (e experiment) repeat(t *testing.T) (*v1beta1.LoadTest, outcome) {
 	t.Helper()
+	machine := pressure.Start()
 	server, err := groundtruth.Start(e.server)
 	must.Succeed(t, err)
 	t.Cleanup(server.Close)
@@ -106,10 +106,12 @@ func (e experiment) repeat(t *testing.T) *v1beta1.LoadTest {
 		sent += step.Result.Sent
 	}
 	// No request of a repetition is missing, or in two of them.
-	outcome{server: server, total: measure.Request{Sent: sent}}.settled(t)
+	o := outcome{server: server, total: measure.Request{Sent: sent}, machine: machine.Read()}
+	o.settled(t)
 	lt.Status.Spread = results.Spread(lt.Status.Steps)
-	lt.Status.Verdict = verdict.Final(&lt.Spec, &lt.Status).Verdict
-	return lt
+	o.judgement = verdict.Final(&lt.Spec, &lt.Status)
+	lt.Status.Verdict = o.judgement.Verdict
+	return lt, o
 }
 
 // figuresOf are those that the steps had, sorted.

@@ -108,8 +108,11 @@ func (l *library) schedule(s *Server, first int64) {
 		case Stall:
 			time.AfterFunc(at, func() { l.stall(s, e.For) })
 		case Refuse:
-			time.AfterFunc(at, l.port.refuse)
-			time.AfterFunc(at+e.For, l.port.reopen)
+			// One after the other: two timers that both come late can end in either order.
+			time.AfterFunc(at, func() {
+				l.port.refuse()
+				time.AfterFunc(time.Until(Instant(span.To)), l.port.reopen)
+			})
 		}
 	}
 }

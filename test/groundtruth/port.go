@@ -102,7 +102,7 @@ func (p *port) refuse() {
 func (p *port) reopen() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ended {
+	if p.ended || p.listener != nil {
 		return
 	}
 	// The port is held: nothing but a lack of descriptors can take it, and then the server is at its
