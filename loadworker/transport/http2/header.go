@@ -159,7 +159,7 @@ func (m *Mux) remember(b []byte) {
 	case m.problem == "" && !m.into.keep && len(m.into.wanted) == 0 && !m.into.call.KeepMessage && m.into.status >= 200:
 		m.same.bytes = append(m.same.bytes[:0], b...)
 		m.same.fields = m.into
-		m.same.cookies = nil
+		m.same.cookies, m.same.kept = nil, nil
 	}
 }
 

@@ -340,3 +340,32 @@ func interim(s *server) {
 		s.headers(1, false, ":status", "103", "a", strings.Repeat("b", 1<<10))
 	}
 }
+
+// Two streams of a connection must not share the memory of the header fields that they keep.
+func TestKeptFieldsAreOfOneStream(t *testing.T) {
+	c, s := newClient(t), newServer()
+	s.must(s.WriteSettings())
+	must.Succeed(t, c.Feed(s.take()))
+	follows := &transport.Request{Method: "GET", Path: []byte("/old"), KeepFields: []string{"Location"}}
+	plain := &transport.Request{Method: "GET", Path: []byte("/")}
+	var a, b Stream
+	answer := func(id uint32, end bool, fields ...string) {
+		s.headers(id, end, fields...)
+		must.Succeed(t, c.Feed(s.take()))
+	}
+	c.Send(&a, follows, c) // 1
+	answer(1, true, ":status", "302", "location", "/x")
+	c.Send(&a, plain, c) // 3
+	answer(3, true, ":status", "200")
+	c.Send(&b, plain, c) // 5
+	answer(5, true, ":status", "200")
+	c.Send(&a, follows, c) // 7
+	c.Send(&b, follows, c) // 9
+	answer(7, false, ":status", "302", "location", "/a")
+	answer(9, false, ":status", "302", "location", "/b")
+	for st, want := range map[*Stream]string{&a: "/a", &b: "/b"} {
+		if got, _ := transport.Field(st.Response().Fields, "Location"); string(got) != want {
+			t.Errorf("Location %q of stream %d, want %q", got, st.id, want)
+		}
+	}
+}
