@@ -2,6 +2,7 @@ package cookie
 
 import (
 	"bytes"
+	"slices"
 	"time"
 )
 
@@ -49,6 +50,9 @@ func (j *Jar) Set(lines, requestPath []byte, now time.Time) {
 			continue
 		}
 		j.remove(&c)
+		if len(j.cookies) >= maxCookies || j.bytes+c.size() > maxBytes {
+			j.evict(now)
+		}
 		if !isPast(c.expires, now) && len(j.cookies) < maxCookies && j.bytes+c.size() <= maxBytes {
 			j.cookies = append(j.cookies, c)
 			j.bytes += c.size()
@@ -109,4 +113,15 @@ func isUnder(path []byte, of string) bool {
 func withoutQuery(path []byte) []byte {
 	path, _, _ = bytes.Cut(path, []byte{'?'})
 	return path
+}
+
+// evict removes the cookies that have expired.
+func (j *Jar) evict(now time.Time) {
+	j.cookies = slices.DeleteFunc(j.cookies, func(c cookie) bool {
+		if !isPast(c.expires, now) {
+			return false
+		}
+		j.bytes -= c.size()
+		return true
+	})
 }

@@ -90,3 +90,17 @@ func FuzzCookies(f *testing.F) {
 		}
 	})
 }
+
+// Cookies that have expired take no room (RFC 6265, 5.3: a user agent evicts them first).
+func TestCookiesThatHaveExpiredTakeNoRoom(t *testing.T) {
+	var j Jar
+	now := time.Now()
+	for i := range maxCookies {
+		j.Set(fmt.Appendf(nil, "flash%d=x; Path=/; Max-Age=1", i), []byte("/"), now)
+	}
+	now = now.Add(time.Minute)
+	j.Set([]byte("sid=1; Path=/"), []byte("/login"), now)
+	if got := string(j.Append(nil, []byte("/"), false, now)); got != "sid=1" {
+		t.Errorf("Cookie: %q, want sid=1", got)
+	}
+}
