@@ -75,6 +75,7 @@ type Redirect struct {
 	followed int // how many it is, those before it included
 	target   int
 	path     []byte
+	method   string // of the first request
 	// isGet says that the method is GET now, without a body (RFC 9110, 15.4).
 	isGet bool
 	// host is that of the request's own Host header; empty: it has none, or is not of use any more.
@@ -98,7 +99,7 @@ func (s *Source) Follow(request int, sent *transport.Request, before *Redirect, 
 	if !s.Follows(request, r.Status) {
 		return nil, nil
 	}
-	next := Redirect{target: q.target, path: sent.Path, host: string(sent.Host)}
+	next := Redirect{target: q.target, path: sent.Path, host: string(sent.Host), method: sent.Method}
 	if before != nil {
 		next = *before
 	}
@@ -113,7 +114,7 @@ func (s *Source) Follow(request int, sent *transport.Request, before *Redirect, 
 		return nil, failure.Withhold(value, "%w", err)
 	}
 	next.abroad = next.abroad || next.target != q.target
-	next.isGet = next.isGet || becomesGet(r.Status, q.method)
+	next.isGet = next.isGet || becomesGet(r.Status, next.method)
 	return &next, nil
 }
 

@@ -218,3 +218,23 @@ func FuzzRedirects(f *testing.F) {
 		}
 	})
 }
+
+// The method of a redirect follows from the method that was sent: that of the line of a log.
+func TestARedirectOfALineFollowsFromItsMethod(t *testing.T) {
+	s, err := New(Config{Requests: []Request{{Name: "all", Weight: 1, Method: "GET", Path: "/", Body: "b", Follow: 1}}, Origins: []Origin{{URL: "http://shop"}}})
+	must.Succeed(t, err)
+	for _, tt := range []struct {
+		method string
+		status int
+		want   string
+	}{{"POST", 302, "GET"}, {"POST", 301, "GET"}, {"HEAD", 303, "HEAD"}, {"PUT", 302, "PUT"}} {
+		var b Buffer
+		v := Vars{Method: tt.method, Path: "/form"}
+		s.Render(&b, 0, v)
+		v.Redirect, err = s.Follow(0, &b.Request, nil, &transport.Response{Status: tt.status, Fields: []byte("Location:/done\n")})
+		must.Succeed(t, err)
+		if s.Render(&b, 0, v); b.Request.Method != tt.want || tt.want == "GET" && len(b.Request.Body) > 0 {
+			t.Errorf("%s answered by %d is followed by %s with %d bytes, want %s", tt.method, tt.status, b.Request.Method, len(b.Request.Body), tt.want)
+		}
+	}
+}
