@@ -88,6 +88,9 @@ func (c *conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 		return transport.Response{Reused: out.Reused, Streamed: out.Streamed}, err
 	}
 	out = c.kept.In(out)
+	if s != nil {
+		out.EventData = s.Data()
+	}
 	if response.Close {
 		c.Close()
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -178,5 +180,21 @@ func TestBodiesOutliveTheirRequests(t *testing.T) {
 		if got, err := io.ReadAll(of.Body); err != nil || string(got) != want {
 			t.Errorf("the body of the %s request is %q, %v", want, got, err)
 		}
+	}
+}
+
+// The data of the latest event are kept, too, where the request asks for them: the tokens of a language model.
+func TestTheLatestEventIsKept(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: {\"a\":1}\n\ndata: {\"tokens\":7}\n\ndata: [DONE]\n\n")
+	}))
+	defer s.Close()
+	c := NewClient(scripted.NewDialer(t, dial.Config{URL: s.URL}), "")
+	q := &transport.Request{Method: "GET", Path: []byte("/"), Stream: &transport.Stream{Until: "[DONE]", Keep: 100}}
+	r, err := c.NewConn().Do(t.Context(), q, scripted.Far())
+	must.Succeed(t, err)
+	if string(r.EventData) != `{"tokens":7}` || r.Streamed.Events != 3 {
+		t.Errorf("%q of %+v", r.EventData, r.Streamed)
 	}
 }
