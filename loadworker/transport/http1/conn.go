@@ -36,6 +36,7 @@ type Conn struct {
 
 	request  *transport.Request // to be sent
 	rest     []byte             // of the request: what the socket had no room for
+	sending  *sending           // of the rest; nil: there is none
 	response responseReader
 	err      error // of transfer
 }

@@ -30,22 +30,45 @@ const securedBuffer = 4 << 10
 // exchange sends a request and reads the response.
 func (c *Conn) exchange(r *transport.Request, deadline time.Time) error {
 	if c.raw == nil {
-		return c.exchangeSecured(r, deadline)
+		return c.endSending(c.exchangeSecured(r, deadline))
 	}
 	c.request, c.rest = r, nil
-	return c.await(deadline)
+	return c.endSending(c.await(deadline))
 }
 
-// await reads the response, and sends what is left of the request.
+// endSending ends the writing of a large request, whose response is over or has failed with err, and returns
+// the error of the request. A connection on which it was not written whole carries no other.
+func (c *Conn) endSending(err error) error {
+	s := c.sending
+	if s == nil {
+		return err
+	}
+	c.sending = nil
+	failed := s.end()
+	if failed == nil {
+		return err
+	}
+	c.response.parser.close = true
+	var read *failure.Error
+	if c.response.parser.status != 0 || !errors.As(err, &read) {
+		return err
+	}
+	// Nothing was answered. Which of both sides of the socket notices first that it has failed is chance.
+	if errno := syscall.Errno(0); errors.As(err, &errno) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return &failure.Error{Phase: failure.Writing, Err: read.Err}
+	}
+	return err
+}
+
+// await reads the response, while what is left of the request is sent.
 func (c *Conn) await(deadline time.Time) error {
 	for {
 		// err is the runtime's own, of a deadline; c.err is that of transfer.
 		err := c.raw.Read(c.onReadable)
 		switch {
 		case err == nil && len(c.rest) > 0:
-			if err := c.writeRest(deadline); err != nil {
-				return &failure.Error{Phase: failure.Writing, Err: err}
-			}
+			c.send(c.rest, deadline)
+			c.rest = nil
 		case err == nil && c.isOver():
 			return c.err
 		case err == nil: // its limit is nearer now, or there is no end to what comes
@@ -135,20 +158,14 @@ func (c *Conn) write(out []byte, fd int32) bool {
 	return true
 }
 
-// writeRest writes the rest of a large request, as there is room.
-func (c *Conn) writeRest(deadline time.Time) error {
-	for {
-		n, err := c.net.Write(c.rest)
-		if c.rest = c.rest[n:]; err == nil || !c.extendDeadline(err, deadline) {
-			c.rest = nil
-			return err
-		}
-	}
-}
+// writtenAtOnce is the size of a request for which the kernel has room, whether or not the server reads.
+const writtenAtOnce = 16 << 10
 
 // exchangeSecured is exchange over TLS.
 func (c *Conn) exchangeSecured(r *transport.Request, deadline time.Time) error {
-	if _, err := c.net.Write(AppendRequest(nil, r, c.client.host, c.client.agent)); err != nil {
+	if out := AppendRequest(nil, r, c.client.host, c.client.agent); len(out) > writtenAtOnce {
+		c.send(out, deadline)
+	} else if _, err := c.net.Write(out); err != nil {
 		return &failure.Error{Phase: failure.Writing, Err: err}
 	}
 	if c.secured == nil { // one that goes to a loop never needs it
