@@ -40,6 +40,7 @@ type hit struct {
 	// the connection of the first request had carried another before.
 	waited time.Duration
 	reused bool
+	head bool // a line of HEAD
 }
 
 // counts reports whether a hit is part of the result: a hit of the warm-up is not,
@@ -132,6 +133,9 @@ func (x *Execution) judge(h *hit, r *transport.Response, err error, now time.Dur
 			return said
 		})
 		return res
+	}
+	if h.head {
+		return res // it has no body
 	}
 	wrong, as := x.checkStream(h, r), measure.EndedEarly
 	if wrong == nil {

@@ -188,7 +188,7 @@ func (f *recordedFeed) take() *connSlot {
 
 func (f *recordedFeed) render(c *connSlot, b *source.Buffer) {
 	x, r := f.sched.x, c.line
-	c.hit.request = r.Index
+	c.hit.request, c.hit.head = r.Index, r.Method == "HEAD"
 	x.source.Render(b, r.Index, source.Vars{
 		Seq: r.Line, Worker: x.runner.config.Worker, Step: x.step.Index, Order: source.Order{N: c.hit.number, Streams: 1},
 		Redirect: c.hit.redirect, Method: r.Method, Path: r.Path,

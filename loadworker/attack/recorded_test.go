@@ -2,6 +2,7 @@ package attack
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -174,4 +175,29 @@ func TestALineTakesThePlaceOfMethodAndPath(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+}
+
+// A log's lines of HEAD, which are sent by default, have responses without a body: none is expected of them.
+func TestALineOfHEADHasNoBodyToCheck(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		path, text := filepath.Join(t.TempDir(), "access.log"), ""
+		for i, method := range []string{"GET", "HEAD"} {
+			text += fmt.Sprintf("{\"start_time\":\"2026-11-28T12:00:0%d.0Z\",\"method\":%q,\"path\":\"/\"}\n", i, method)
+		}
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
+		l, err := replay.New(replay.Config{
+			File: path, Speed: 1e6, Duration: 2 * time.Second, Methods: []string{"GET", "HEAD"}, Workers: 1, Requests: 1,
+			Routes: []replay.Route{{Path: regexp.MustCompile("")}},
+		})
+		must.Succeed(t, err)
+		must.Succeed(t, l.Read(t.Context(), Marks(2*time.Second), func(_, _ int64) {}))
+		t.Cleanup(l.Close)
+		o := d.oracle(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"ok":true}`) })
+		r := get("/")
+		r.Expect.JSON = []source.ExpectedValue{{Path: ".ok", Equals: "true"}}
+		got := drive(t, d.runner(t, setup{url: o.URL, requests: []source.Request{r}}), StepShare{Share: all(0), Load: Recorded{Log: l, Duration: 2 * time.Second}})
+		if q := total(t, got); q.Sent != 2 || q.Outcomes[measure.Success] != 2 {
+			t.Errorf("%d sent, %v, %v", q.Sent, outcomes(q), errorsOf(got))
+		}
+	})
 }

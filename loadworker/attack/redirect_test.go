@@ -1,8 +1,10 @@
 package attack
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,8 +12,12 @@ import (
 	"testing"
 	"time"
 
+	xhttp2 "golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // website is a target with a login as browsers do it: a page with a token and a cookie, a form that
@@ -200,4 +206,75 @@ func TestAChainEndsWithItsStep(t *testing.T) {
 			t.Errorf("%d sent, %v, %d redirects", q.Sent, q.Outcomes, q.Redirects)
 		}
 	})
+}
+
+// leaving is a server of HTTP/2 that takes no more than two requests on a connection, as Nginx with
+// keepalive_requests: the second is redirected after a GOAWAY, while the first is in flight. After the GOAWAY, it
+// ignores what follows, as RFC 9113 has it (6.8).
+func leaving(t *testing.T) string {
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	must.Succeed(t, err)
+	t.Cleanup(func() { _ = lis.Close() })
+	serve := func(conn net.Conn) {
+		defer func() { _ = conn.Close() }()
+		if _, err := io.ReadFull(conn, make([]byte, len(xhttp2.ClientPreface))); err != nil {
+			return
+		}
+		f := xhttp2.NewFramer(conn, conn)
+		f.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+		_ = f.WriteSettings()
+		answer := func(id uint32, fields ...string) {
+			var block bytes.Buffer
+			e := hpack.NewEncoder(&block)
+			for i := 0; i < len(fields); i += 2 {
+				_ = e.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]})
+			}
+			_ = f.WriteHeaders(xhttp2.HeadersFrameParam{StreamID: id, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: true})
+		}
+		for left := false; ; {
+			frame, err := f.ReadFrame()
+			if err != nil {
+				return
+			}
+			h, ok := frame.(*xhttp2.MetaHeadersFrame)
+			switch {
+			case !ok || left:
+			case h.PseudoValue("path") == "/0":
+			case h.PseudoValue("path") == "/1":
+				left = true
+				_ = f.WriteGoAway(h.StreamID, xhttp2.ErrCodeNo, nil)
+				answer(h.StreamID, ":status", "302", "location", "/home")
+				time.AfterFunc(300*ms, func() { answer(1, ":status", "200") })
+			default:
+				answer(h.StreamID, ":status", "200")
+			}
+		}
+	}
+	go func() {
+		for {
+			conn, err := lis.Accept()
+			if err != nil {
+				return
+			}
+			go serve(conn)
+		}
+	}()
+	return "http://" + lis.Addr().String()
+}
+
+// The redirect of a connection that takes no more requests is followed over another, of a log as of other arrivals.
+func TestARedirectOfALogThatEndsItsConnection(t *testing.T) {
+	r := get("/")
+	r.Path, r.Follow = "/${seq}", 1
+	for name, step := range map[string]StepShare{
+		"log":      recordedStep(t, recording(t, 0, 100*ms), 1, 2*time.Second, 0, 1, 1),
+		"arrivals": {Share: all(2), Total: 2, Load: Arrivals{Rate: 1e6 * 10, Duration: 200 * ms}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := drive(t, streamTestDriver.runner(t, setup{url: leaving(t), timeout: time.Second, requests: []source.Request{r}}), step)
+			if q := total(t, got); q.Sent != 2 || q.Redirects != 1 || q.Outcomes[measure.Success] != 2 {
+				t.Errorf("%d sent, %d redirects, %v, %v", q.Sent, q.Redirects, outcomes(q), errorsOf(got))
+			}
+		})
+	}
 }

@@ -22,6 +22,7 @@ func newSharedConnections(d *streamDriver, a *arrivals) *sharedConnections {
 	for i := s.part; i < int64(len(s.x.conns)); i += s.parts {
 		p.conns = append(p.conns, d.connect(s.x.conns[i]))
 	}
+	d.shared = p
 	return p
 }
 

@@ -15,8 +15,9 @@ type streamDriver struct {
 	sched  *scheduler
 	loop   *http2.Loop
 	conns  []*streamConn
-	slots  []*streamSlot // by the tag of stream
-	buffer source.Buffer // of the request that is sent next
+	slots  []*streamSlot      // by the tag of stream
+	buffer source.Buffer      // of the request that is sent next
+	shared *sharedConnections // nil: each user, or session, has its own
 }
 
 var _ driver = (*streamDriver)(nil)
@@ -99,8 +100,7 @@ func (d *streamDriver) carrier(s *streamSlot) *streamConn {
 	if l := &s.on.inLoop; l.IsOpen() || l.IsClosed() {
 		return s.on
 	}
-	if f, ok := d.sched.feed.(*arrivalFeed); ok {
-		p := f.places.(*sharedConnections)
+	if p := d.shared; p != nil {
 		other := p.next()
 		if other == nil { // it cannot wait for room, as a hit does that was not sent
 			other = p.spare()
