@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	wire "github.com/loadtest-dev/loadtest-operator/loadworker/transport/grpc"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -247,14 +249,28 @@ func TestStreamWithoutAnEndIsATimeout(t *testing.T) {
 func TestTargetThatDrainsEndsItsStreams(t *testing.T) {
 	server := workertest.ServeCalls(t)
 	var calls atomic.Int64
+	closed := make(chan struct{}) // the port, which is what stopping begins with
 	server.HandleStream = func(_ *grpc_testing.StreamingOutputCallRequest, s grpc.ServerStreamingServer[grpc_testing.StreamingOutputCallResponse]) error {
-		stops := calls.Add(1) == 50
+		call := calls.Add(1)
 		for i := range 3 {
 			if err := s.Send(&grpc_testing.StreamingOutputCallResponse{}); err != nil {
 				return err
 			}
-			if stops && i == 1 {
+			if call == 50 && i == 1 {
 				go server.Server.GracefulStop()
+				go func() {
+					defer close(closed)
+					await.True(t, "the port is closed", func() bool {
+						conn, err := net.Dial("tcp", strings.TrimPrefix(server.URL, "http://"))
+						if err == nil {
+							_ = conn.Close()
+						}
+						return err != nil
+					})
+				}()
+			}
+			if call > 50 { // so many are in flight that the others find no room before the server stops
+				<-closed
 			}
 		}
 		return nil

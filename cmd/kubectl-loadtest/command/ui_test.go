@@ -13,6 +13,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/command"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
@@ -151,6 +152,7 @@ func TestRunOnThisMachineWithAPage(t *testing.T) {
 		if strings.Contains(page, "Run again") || strings.Contains(page, "Stop all") {
 			t.Error("the page offers what needs a cluster")
 		}
+		await.True(t, "the target is asked", func() bool { return asked.Load() > 0 })
 		if code, _ := fetch(t, http.MethodPost, strings.Replace(run, "/run/", "/stop/", 1)); code != http.StatusOK {
 			t.Errorf("stop: %d", code)
 		}
