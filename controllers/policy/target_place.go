@@ -21,8 +21,8 @@ type Place struct {
 	// Name is the absolute name of Host, which no search domain completes. Empty: Host is
 	// an address.
 	Name string
-	// IsProxy says that the place is the proxy of a target.
-	IsProxy bool
+	// IsProxy says that the place is the proxy of a target, BehindProxy that it is a target with one.
+	IsProxy, BehindProxy bool
 }
 
 // IsService says whether the place is a Service of the cluster.
@@ -76,6 +76,9 @@ func (t Targets) Refusal(p Place) string {
 	}
 	if p.isAtNode() {
 		return fmt.Sprintf("host %s is not allowed at port %d: it belongs to nodes, which can never be targets", p.Host, p.Port)
+	}
+	if p.BehindProxy && p.IsService() && p.Host+"." != p.Name {
+		return fmt.Sprintf("host %s is not allowed behind a proxy, which completes it by search domains of its own; write url with host %s", p.Host, strings.TrimSuffix(p.Name, "."))
 	}
 	if p.IsService() && !p.IsProxy {
 		return "" // its namespace decides

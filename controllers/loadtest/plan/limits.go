@@ -63,9 +63,11 @@ type asked struct {
 	load  v1beta1.StepLoad
 	// perSecond is in millionths of a request per second, where it is highest; 0: the step has none.
 	perSecond int64
+	// sessions is how many sessions that arrive wait between their requests at once, at most.
+	sessions int64
 }
 
-func (a *asked) users() int64 { return int64(a.load.MostUsers()) }
+func (a *asked) users() int64 { return max(int64(a.load.MostUsers()), a.sessions) }
 
 func (a *asked) rate() int64 { return a.perSecond }
 
@@ -78,7 +80,7 @@ func askedFor(spec *v1beta1.LoadTestSpec) []asked {
 	list := loadsOf(spec)
 	for i := range list {
 		setSessions(spec, &list[i].load)
-		list[i].perSecond = mostRate(spec, &list[i].load)
+		list[i].perSecond, list[i].sessions = mostRate(spec, &list[i].load), sessionsAtOnce(spec, &list[i].load)
 		if list[i].load.IsReplay() {
 			list[i].perSecond = replayMicros(spec)
 		}
@@ -129,6 +131,9 @@ func usersBreach(list []asked, limit int32, may string) string {
 	a := largestOf(list, (*asked).users)
 	if limit == 0 || a == nil || a.users() <= int64(limit) {
 		return ""
+	}
+	if a.load.Sessions != nil {
+		return fmt.Sprintf("%s: up to %d sessions at once, which wait between their requests, are more users %s; at most %d are accepted.", a.field, a.users(), may, limit)
 	}
 	return fmt.Sprintf("%s: %d users are more %s; at most %d are accepted.", a.field, a.users(), may, limit)
 }
@@ -217,7 +222,7 @@ func longest(lt *v1beta1.LoadTest, p Plan) time.Duration {
 
 // bytesPerRequest is the mean length of the bodies of the mix, as they stand in the spec:
 // what a template or a file makes of one is not known. With journeys, whose mix follows
-// from what is answered, it is the longest.
+// from what is answered, and a replay, whose log has the mix, it is the longest.
 func bytesPerRequest(spec *v1beta1.LoadTestSpec) float64 {
 	var sum, weights, most float64
 	for i := range spec.Requests {
@@ -229,9 +234,12 @@ func bytesPerRequest(spec *v1beta1.LoadTestSpec) float64 {
 		if r.WebSocket != nil {
 			length = float64(messagesLength(r.WebSocket))
 		}
+		if spec.Replay != nil && !isRouted(spec, r) {
+			length = 0
+		}
 		sum, weights, most = sum+weight*length, weights+weight, max(most, length)
 	}
-	if len(spec.Journeys) > 0 || weights == 0 {
+	if len(spec.Journeys) > 0 || spec.Replay != nil || weights == 0 {
 		return most
 	}
 	return sum / weights

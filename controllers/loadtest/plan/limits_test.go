@@ -285,3 +285,36 @@ func form(n int) func(*v1beta1.LoadTestSpec) {
 func follows(n int32) func(*v1beta1.LoadTestSpec) {
 	return func(s *v1beta1.LoadTestSpec) { s.Requests[0].HTTP = &v1beta1.HTTPRequest{FollowRedirects: n} }
 }
+
+// A log says which of the requests a line is: their weights do not.
+var _ = v1beta1.NewDecimal
+
+// A log says which of the requests its lines are, whatever weights these have.
+func TestBytesOfAReplayAreThoseOfItsLongestBody(t *testing.T) {
+	for name, mix := range map[string]string{
+		"a weight of one in 1001": "[{name: small, weight: 1000, http: {}}, {name: big, http: {method: POST, body: BODY}}]",
+		"no weight":               "[{name: small, http: {}}, {name: big, weight: 0, http: {method: POST, body: BODY}}]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := loadTest(spec(func(*v1beta1.LoadTestSpec) {}))
+			lt.Spec = *yamlSpec(t, `{steps: [], requests: `+strings.ReplaceAll(mix, "BODY", strings.Repeat("x", 60000))+`, replay: {`+aLog+`,
+  maxRate: 100, methods: [POST], routes: [{path: ^/never, request: small}, {request: big}]}}`)
+			_, refusal := plan.New(lt, limited()) // of 10 KiB a second; the log has 6 MB a second
+			if refusal == nil || refusal.Reason != v1beta1.ReasonLimitExceeded {
+				t.Errorf("the replay of 100 bodies of 60 kB a second is accepted: %v", refusal)
+			}
+		})
+	}
+}
+
+// A session is a user, with a connection until it ends.
+// A session is a user who comes: those who are there at once, because they think, are users of the step.
+func TestSessionsAtOnceAreWithinTheLimitOfUsers(t *testing.T) {
+	p, err := policy.Load([]byte("limits: {namespaces: [{users: 10, rate: 100}]}"))
+	must.Succeed(t, err)
+	lt := loadTest(yamlSpec(t, `{journeys: [{name: j, steps: [{request: home}, {think: {min: 10m, max: 10m}}, {request: home}]}], steps: [{name: a, rate: 50, duration: 1h}]}`))
+	made, refusal := plan.New(lt, p.For(lt.Namespace))
+	if refusal == nil || refusal.Reason != v1beta1.ReasonLimitExceeded {
+		t.Errorf("30000 users at once on %d workers are accepted, where 10 are allowed: %v", made.Workers, refusal)
+	}
+}

@@ -44,10 +44,11 @@ func mostRate(spec *v1beta1.LoadTestSpec, l *v1beta1.StepLoad) int64 {
 }
 
 // sessionsAtOnce is how many sessions wait between their requests at a time, at most: so many come while
-// one of them waits. Each has a connection.
+// one of them waits, or in the whole step. Each has a connection.
 func sessionsAtOnce(spec *v1beta1.LoadTestSpec, l *v1beta1.StepLoad) int64 {
 	if l.Sessions == nil {
 		return 0
 	}
-	return int64(math.Ceil(float64(max(totalRate(l), lastRate(l))) / micro * float64(longestWaits(spec)) / float64(time.Second)))
+	while := min(longestWaits(spec), v1beta1.OrZero(l.WarmUp)+v1beta1.OrZero(l.Duration))
+	return int64(math.Ceil(float64(max(totalRate(l), lastRate(l))) / micro * float64(while) / float64(time.Second)))
 }

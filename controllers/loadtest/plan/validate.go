@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -95,13 +96,16 @@ func checkTarget(field string, t *v1beta1.Target, rules policy.Rules) *Refusal {
 
 func checkURL(field string, t *v1beta1.Target, rules policy.Rules) *Refusal {
 	if t.Service != nil {
-		return nil
+		if t.Proxy == nil {
+			return nil
+		}
+		return checkHost(strings.TrimSuffix(field, "url")+"service", &url.URL{Host: t.Service.Name}, rules, policy.Place{BehindProxy: true})
 	}
 	u, err := url.Parse(t.URL)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return invalid("%s: must be http:// or https:// with a host, for example http://shortener:8080.", field)
 	}
-	return checkHost(field, u, rules, false)
+	return checkHost(field, u, rules, policy.Place{BehindProxy: t.Proxy != nil})
 }
 
 func checkProxy(field string, t *v1beta1.Target, rules policy.Rules) *Refusal {
@@ -112,12 +116,12 @@ func checkProxy(field string, t *v1beta1.Target, rules policy.Rules) *Refusal {
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" || u.User != nil || u.Path != "" && u.Path != "/" {
 		return invalid("%s: must be http:// with a host, without credentials and without a path, for example http://proxy:3128.", field)
 	}
-	return checkHost(field, u, rules, true)
+	return checkHost(field, u, rules, policy.Place{IsProxy: true})
 }
 
 // checkHost refuses the host of a URL that is none, or is not allowed by its spelling. What
 // it leads to is checked once it is known.
-func checkHost(field string, u *url.URL, rules policy.Rules, isProxy bool) *Refusal {
+func checkHost(field string, u *url.URL, rules policy.Rules, as policy.Place) *Refusal {
 	host, port := policy.NormalHost(u.Hostname()), u.Port()
 	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n == 0) {
 		return invalid("%s: port %s must be between 1 and 65535.", field, port)
@@ -126,7 +130,7 @@ func checkHost(field string, u *url.URL, rules policy.Rules, isProxy bool) *Refu
 		return invalid("%s: %s is neither a host name nor an address.", field, host)
 	}
 	place := rules.Targets.Place(u)
-	place.IsProxy = isProxy
+	place.IsProxy, place.BehindProxy = as.IsProxy, as.BehindProxy
 	if why := rules.Targets.Refusal(place); why != "" {
 		return &Refusal{Reason: v1beta1.ReasonTargetNotAllowed, Message: fmt.Sprintf("%s: %s.", field, why)}
 	}

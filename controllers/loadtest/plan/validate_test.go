@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestPolicyDecidesOnTheHost(t *testing.T) {
@@ -149,49 +150,50 @@ func TestRefusals(t *testing.T) {
 		spec string
 		want string // "": accepted
 	}{
-		"nothing is wrong":                        {``, ""},
-		"a service needs no permission":           {`target: {service: {name: shortener}}`, ""},
-		"all requests are traced":                 {`target: {url: "http://a", trace: {sampled: 100%}}`, ""},
-		"more than all":                           {`target: {url: "http://a", trace: {sampled: 100.000001%}}`, invalid + "spec.target.trace" + share},
-		"a share that is invalid":                 {`target: {url: "http://a", trace: {sampled: 0%}}`, invalid + "spec.target.trace" + share},
-		"a share that is no text":                 {`target: {url: "http://a", trace: {sampled: some}}`, invalid + "spec.target.trace" + share},
-		"host not allowed":                        {`target: {url: "https://example.com"}`, notAllowed},
-		"host not allowed behind a proxy":         {`target: {url: "https://example.com", proxy: {url: "http://proxy:3128"}}`, notAllowed},
-		"proxy not allowed":                       {`target: {url: "http://a", proxy: {url: "http://proxy.example.com:3128"}}`, proxyRefused("proxy.example.com")},
-		"proxy of the cluster":                    {`target: {url: "http://a", proxy: {url: "http://proxy.tools.svc:3128/"}}`, proxyRefused("proxy.tools.svc")},
-		"proxy not allowed for a service":         {`target: {service: {name: shortener}, proxy: {url: "http://192.0.2.1"}}`, proxyRefused("192.0.2.1")},
-		"proxy over https":                        {`target: {url: "http://a", proxy: {url: "https://proxy:3128"}}`, noProxy},
-		"proxy with a password":                   {`target: {url: "http://a", proxy: {url: "http://me:secret@proxy:3128"}}`, noProxy},
-		"proxy with a path":                       {`target: {url: "http://a", proxy: {url: "http://proxy:3128/x"}}`, noProxy},
-		"proxy that is no address":                {`target: {url: "http://a", proxy: {url: "proxy:3128"}}`, noProxy},
-		"proxy without a host":                    {`target: {url: "http://a", proxy: {url: "http://:3128"}}`, noProxy},
-		"proxy that is no URL":                    {`target: {url: "http://a", proxy: {url: "http://pro xy:3128"}}`, noProxy},
-		"no URL":                                  {`target: {url: "http://short ener"}`, noURL},
-		"no host":                                 {`target: {url: "http://"}`, noURL},
-		"another scheme":                          {`target: {url: "ftp://shortener"}`, noURL},
-		"port 0":                                  {`target: {url: "http://shortener:0"}`, invalid + `spec.target.url: port 0 must be between 1 and 65535.`},
-		"port out of bounds":                      {`target: {url: "http://shortener:70000"}`, invalid + `spec.target.url: port 70000 must be between 1 and 65535.`},
-		"template in the host":                    {`target: {url: "http://$user"}`, invalid + `spec.target.url: $user is neither a host name nor an address.`},
-		"address with a zone":                     {`target: {url: "http://[fe80::1%25eth0]"}`, invalid + `spec.target.url: fe80::1%eth0 is neither a host name nor an address.`},
-		"no request":                              {`requests: []`, invalid + `spec.requests: at least one request must be set.`},
-		"only a pause":                            {`steps: [{name: pause 1s, pause: 1s}]`, invalid + `spec: at least one step must send load; set ladder, steps, search or replay.`},
-		"a threshold of a step":                   {`{steps: [{name: peak, users: 1, duration: 1s}], thresholds: [{metric: p95, max: 1s, steps: [peak]}]}`, ""},
-		"a threshold of a step that is not there": {`{steps: [{name: peak, users: 1, duration: 1s}, {name: rest, pause: 1s}, {name: recovery, users: 1, duration: 1s}], thresholds: [{metric: p95, max: 1s, steps: [peak, pick]}]}`, invalid + `spec.thresholds[0].steps: "pick" is no step that sends load; such steps are peak, recovery.`},
-		"a threshold of a pause":                  {`{steps: [{name: 1 users, users: 1, duration: 1s}, {name: rest, pause: 1s}], thresholds: [{metric: p95, max: 1s}, {metric: p95, max: 1s, steps: [rest]}]}`, invalid + `spec.thresholds[1].steps: "rest" is no step that sends load; such steps are 1 users.`},
-		"a threshold of a rung of a long ladder":  {`{steps: null, ladder: {users: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], duration: 1s}, thresholds: [{metric: p95, max: 1s, steps: ["11"]}]}`, invalid + `spec.thresholds[0].steps: "11" is no step that sends load; such steps are 1, 2, 3, 4, 5, 6, 7, 8 and 2 more.`},
-		"a pause after the load":                  {`steps: [{name: 1 users, users: 1, duration: 1s}, {name: pause 1s, pause: 1s}]`, ""},
-		"a pause of nothing":                      {`steps: [{name: 1 users, users: 1, duration: 1s}, {name: pause 0s, pause: 0s}]`, sendsNothing("pause 0s")},
-		"no users for a while":                    {`steps: [{name: 0 users, users: 0, duration: 1s}]`, sendsNothing("0 users")},
-		"fewer users than none":                   {`steps: [{name: steady, users: -5, ratePerUser: 1, duration: 1s}]`, sendsNothing("steady")},
-		"arrivals that end before they begin":     {`steps: [{name: 999999999.999999/s, rate: "999999999.999999", duration: -1s}]`, sendsNothing("999999999.999999/s")},
-		"a step of nothing":                       {`steps: [{name: empty}]`, sendsNothing("empty")},
-		"users without an end":                    {`steps: [{name: 5 users, users: 5}]`, sendsNothing("5 users")},
-		"a rate that is no number":                {`steps: [{name: pause 1ns, pause: 1ns}, {name: steady, rate: fast, duration: 1s}]`, invalid + `spec.steps[1].rate: "fast" is not a decimal number such as 0.5.`},
-		"a ramp to nothing":                       {`steps: [{name: 1/s to 0/s, rate: 1, rampTo: 0, duration: 1s}]`, invalid + `spec.steps[0].rampTo: must be greater than 0.`},
-		"random arrivals have no total, but send": {`steps: [{name: 1/s, rate: 1, arrivals: Poisson, duration: 1s}]`, ""},
-		"random arrivals without an end":          {`steps: [{name: 1/s, rate: 1, arrivals: Poisson}]`, sendsNothing("1/s")},
-		"a fill of a request that is there":       {`{requests: [{name: create, http: {}}], setup: {fill: {request: create, count: 1}}}`, ""},
-		"a fill of a request that is not there":   {`setup: {fill: {count: 1}}`, invalid + `spec.setup.fill.request: spec.requests has no request named "".`},
+		"nothing is wrong":                         {``, ""},
+		"a service needs no permission":            {`target: {service: {name: shortener}}`, ""},
+		"all requests are traced":                  {`target: {url: "http://a", trace: {sampled: 100%}}`, ""},
+		"more than all":                            {`target: {url: "http://a", trace: {sampled: 100.000001%}}`, invalid + "spec.target.trace" + share},
+		"a share that is invalid":                  {`target: {url: "http://a", trace: {sampled: 0%}}`, invalid + "spec.target.trace" + share},
+		"a share that is no text":                  {`target: {url: "http://a", trace: {sampled: some}}`, invalid + "spec.target.trace" + share},
+		"host not allowed":                         {`target: {url: "https://example.com"}`, notAllowed},
+		"host not allowed behind a proxy":          {`target: {url: "https://example.com", proxy: {url: "http://proxy:3128"}}`, notAllowed},
+		"proxy not allowed":                        {`target: {url: "http://a.demo.svc.cluster.local", proxy: {url: "http://proxy.example.com:3128"}}`, proxyRefused("proxy.example.com")},
+		"proxy of the cluster":                     {`target: {url: "http://a.demo.svc.cluster.local", proxy: {url: "http://proxy.tools.svc:3128/"}}`, proxyRefused("proxy.tools.svc")},
+		"service by its short name behind a proxy": {`target: {url: "http://a.b.svc", proxy: {url: "http://proxy:3128"}}`, "TargetNotAllowed: spec.target.url: host a.b.svc is not allowed behind a proxy, which completes it by search domains of its own; write url with host a.b.svc.cluster.local."},
+		"proxy not allowed for a service":          {`target: {url: "http://a.demo.svc.cluster.local", proxy: {url: "http://192.0.2.1"}}`, proxyRefused("192.0.2.1")},
+		"proxy over https":                         {`target: {url: "http://a.demo.svc.cluster.local", proxy: {url: "https://proxy:3128"}}`, noProxy},
+		"proxy with a password":                    {`target: {url: "http://a.demo.svc.cluster.local", proxy: {url: "http://me:secret@proxy:3128"}}`, noProxy},
+		"proxy with a path":                        {`target: {url: "http://a.demo.svc.cluster.local", proxy: {url: "http://proxy:3128/x"}}`, noProxy},
+		"proxy that is no address":                 {`target: {url: "http://a.demo.svc.cluster.local", proxy: {url: "proxy:3128"}}`, noProxy},
+		"proxy without a host":                     {`target: {url: "http://a.demo.svc.cluster.local", proxy: {url: "http://:3128"}}`, noProxy},
+		"proxy that is no URL":                     {`target: {url: "http://a.demo.svc.cluster.local", proxy: {url: "http://pro xy:3128"}}`, noProxy},
+		"no URL":                                   {`target: {url: "http://short ener"}`, noURL},
+		"no host":                                  {`target: {url: "http://"}`, noURL},
+		"another scheme":                           {`target: {url: "ftp://shortener"}`, noURL},
+		"port 0":                                   {`target: {url: "http://shortener:0"}`, invalid + `spec.target.url: port 0 must be between 1 and 65535.`},
+		"port out of bounds":                       {`target: {url: "http://shortener:70000"}`, invalid + `spec.target.url: port 70000 must be between 1 and 65535.`},
+		"template in the host":                     {`target: {url: "http://$user"}`, invalid + `spec.target.url: $user is neither a host name nor an address.`},
+		"address with a zone":                      {`target: {url: "http://[fe80::1%25eth0]"}`, invalid + `spec.target.url: fe80::1%eth0 is neither a host name nor an address.`},
+		"no request":                               {`requests: []`, invalid + `spec.requests: at least one request must be set.`},
+		"only a pause":                             {`steps: [{name: pause 1s, pause: 1s}]`, invalid + `spec: at least one step must send load; set ladder, steps, search or replay.`},
+		"a threshold of a step":                    {`{steps: [{name: peak, users: 1, duration: 1s}], thresholds: [{metric: p95, max: 1s, steps: [peak]}]}`, ""},
+		"a threshold of a step that is not there":  {`{steps: [{name: peak, users: 1, duration: 1s}, {name: rest, pause: 1s}, {name: recovery, users: 1, duration: 1s}], thresholds: [{metric: p95, max: 1s, steps: [peak, pick]}]}`, invalid + `spec.thresholds[0].steps: "pick" is no step that sends load; such steps are peak, recovery.`},
+		"a threshold of a pause":                   {`{steps: [{name: 1 users, users: 1, duration: 1s}, {name: rest, pause: 1s}], thresholds: [{metric: p95, max: 1s}, {metric: p95, max: 1s, steps: [rest]}]}`, invalid + `spec.thresholds[1].steps: "rest" is no step that sends load; such steps are 1 users.`},
+		"a threshold of a rung of a long ladder":   {`{steps: null, ladder: {users: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], duration: 1s}, thresholds: [{metric: p95, max: 1s, steps: ["11"]}]}`, invalid + `spec.thresholds[0].steps: "11" is no step that sends load; such steps are 1, 2, 3, 4, 5, 6, 7, 8 and 2 more.`},
+		"a pause after the load":                   {`steps: [{name: 1 users, users: 1, duration: 1s}, {name: pause 1s, pause: 1s}]`, ""},
+		"a pause of nothing":                       {`steps: [{name: 1 users, users: 1, duration: 1s}, {name: pause 0s, pause: 0s}]`, sendsNothing("pause 0s")},
+		"no users for a while":                     {`steps: [{name: 0 users, users: 0, duration: 1s}]`, sendsNothing("0 users")},
+		"fewer users than none":                    {`steps: [{name: steady, users: -5, ratePerUser: 1, duration: 1s}]`, sendsNothing("steady")},
+		"arrivals that end before they begin":      {`steps: [{name: 999999999.999999/s, rate: "999999999.999999", duration: -1s}]`, sendsNothing("999999999.999999/s")},
+		"a step of nothing":                        {`steps: [{name: empty}]`, sendsNothing("empty")},
+		"users without an end":                     {`steps: [{name: 5 users, users: 5}]`, sendsNothing("5 users")},
+		"a rate that is no number":                 {`steps: [{name: pause 1ns, pause: 1ns}, {name: steady, rate: fast, duration: 1s}]`, invalid + `spec.steps[1].rate: "fast" is not a decimal number such as 0.5.`},
+		"a ramp to nothing":                        {`steps: [{name: 1/s to 0/s, rate: 1, rampTo: 0, duration: 1s}]`, invalid + `spec.steps[0].rampTo: must be greater than 0.`},
+		"random arrivals have no total, but send":  {`steps: [{name: 1/s, rate: 1, arrivals: Poisson, duration: 1s}]`, ""},
+		"random arrivals without an end":           {`steps: [{name: 1/s, rate: 1, arrivals: Poisson}]`, sendsNothing("1/s")},
+		"a fill of a request that is there":        {`{requests: [{name: create, http: {}}], setup: {fill: {request: create, count: 1}}}`, ""},
+		"a fill of a request that is not there":    {`setup: {fill: {count: 1}}`, invalid + `spec.setup.fill.request: spec.requests has no request named "".`},
 		"a warm-up of a request that is not there, after a fill of one that is": {`{requests: [{name: create, http: {}}], setup: {fill: {request: create, count: 1}, warmUp: {request: follow}}}`, invalid + `spec.setup.warmUp.request: spec.requests has no request named "follow".`},
 		"a rate of nothing":                                 {`steps: [{name: 1 users, users: 1, ratePerUser: "0.0", duration: 1s}]`, invalid + `spec.steps[0].ratePerUser: must be greater than 0.`},
 		"a ramp of users":                                   {`steps: [{name: 1 to 1000000 users, users: 1, rampTo: 1000000, duration: 1s}]`, ""},
@@ -243,5 +245,22 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("refused: %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// What a Service is called depends on the namespace. Behind a proxy, url has to say it in full.
+func TestAServiceBehindAProxyIsNamedInFull(t *testing.T) {
+	p, err := policy.Load([]byte("targets: {rules: [{hosts: [proxy.example.com], proxies: true}]}"))
+	must.Succeed(t, err)
+	for target, want := range map[string]string{
+		"service: {name: wiki}":                     "spec.target.service: host wiki is not",
+		"url: 'http://wiki'":                        "spec.target.url: host wiki is not",
+		"url: 'http://wiki.demo.svc.cluster.local'": "",
+	} {
+		lt := loadTest(yamlSpec(t, "{target: {"+target+", proxy: {url: 'http://proxy.example.com:3128'}}}"))
+		_, refusal := plan.New(lt, p.For("demo"))
+		if want == "" && refusal != nil || want != "" && (refusal == nil || !strings.HasPrefix(refusal.Message, want) || !strings.HasSuffix(refusal.Message, "host wiki.demo.svc.cluster.local.")) {
+			t.Errorf("%s: %v", target, refusal)
+		}
 	}
 }

@@ -159,7 +159,10 @@ func TestVersusRefusals(t *testing.T) {
 			"spec.otherTargets[v3].url: host bank.example.com is not allowed; use a Service of this cluster, or ask the administrator to add bank.example.com to targets.rules of the operator's configuration.",
 		},
 		"proxy that is not allowed": {
-			func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0].Proxy = &v1beta1.Proxy{URL: "http://192.0.2.9"} },
+			func(s *v1beta1.LoadTestSpec) {
+				s.OtherTargets[0] = at("http://v3.demo.svc.cluster.local")
+				s.OtherTargets[0].Proxy = &v1beta1.Proxy{URL: "http://192.0.2.9"}
+			},
 			"spec.otherTargets[v3].proxy.url: host 192.0.2.9 is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration.",
 		},
 		"no target": {
