@@ -81,7 +81,7 @@ func (j *Judged) leaveOut(status *v1beta1.LoadTestStatus, n int, t *v1beta1.Thre
 
 // add folds the result of threshold n in a step in.
 func (j *Judged) add(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, n int, t *v1beta1.Threshold, step *v1beta1.StepStatus, judged v1beta1.ThresholdStatus) {
-	if t.InRepetitions != nil {
+	if t.InRepetitions != nil && status.Search == nil { // a search has one repetition: each probe is judged by itself
 		j.Repeated = append(j.Repeated, v1beta1.RepeatedThreshold{
 			Threshold: int32(n), State: judged.State, Observed: judged.Observed, WithoutGenerator: judged.WithoutGenerator, Reason: judged.Reason,
 		})
