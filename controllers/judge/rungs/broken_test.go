@@ -89,7 +89,7 @@ func TestBrokenStepsAreNothingToCompareWith(t *testing.T) {
 			r.Counts, r.Requests = v1beta1.Counts{Sent: 1000}, []v1beta1.RequestResult{{Name: tc.ofRequest, PartResult: v1beta1.PartResult{Counts: counts}}}
 		}
 		step := &v1beta1.StepStatus{Name: "10", Load: v1beta1.StepLoad{Users: 10}, Result: r}
-		err := rungs.Broken(&v1beta1.LoadTestSpec{Thresholds: tc.thresholds}, step, metric.Quantity{Type: tc.ofType, Request: tc.ofRequest}, "a baseline")
+		err := rungs.Broken(&v1beta1.LoadTestSpec{Thresholds: tc.thresholds}, step, step.Name, metric.Quantity{Type: tc.ofType, Request: tc.ofRequest}, "a baseline")
 		if (err != nil) != (tc.want != "") || err != nil && err.Error() != tc.want {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
 		}

@@ -50,7 +50,7 @@ func (r run) prospect(step *v1beta1.StepStatus) string {
 	for i := range r.spec.Thresholds {
 		limit, what := timeLimit(&r.spec.Thresholds[i])
 		after, ok := results.TimeUntil(step, limit) // of 0 there is none
-		if !ok || !applies(&r.spec.Thresholds[i], step) || said != "" && after >= first {
+		if !ok || !applies(&r.spec.Thresholds[i], r.status.Steps, step) || said != "" && after >= first {
 			continue
 		}
 		first = after

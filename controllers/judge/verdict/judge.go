@@ -43,7 +43,7 @@ func Judge(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, i int, me
 	if isControl {
 		j.Step, j.Repeated = step.ThresholdState, step.Repeated
 	}
-	l := limits{spec: spec, requests: status.Requests, merged: merged}
+	l := limits{spec: spec, steps: status.Steps, requests: status.Requests, merged: merged}
 	for n := range j.Thresholds {
 		t, ok := l.in(step, n, &j.Thresholds[n])
 		if !ok || t.IsRelative() && repeats(status.Steps, i) || !t.IsRelative() && isControl {

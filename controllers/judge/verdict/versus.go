@@ -60,7 +60,7 @@ func newPairs(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, t *v1b
 				return s, fmt.Errorf("step %s has no such figure: %s", of.Name, withoutFigure(q))
 			}
 		}
-		if err := rungs.Broken(spec, pair.Control, q, "a control"); err != nil {
+		if err := rungs.Broken(spec, pair.Control, rungs.NameOf(status.Steps, step), q, "a control"); err != nil {
 			return s, err
 		}
 		s.addAfter(q, pair.Candidate.Result)

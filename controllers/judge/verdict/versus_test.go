@@ -360,3 +360,20 @@ func TestLateGeneratorOfTheControlDecidesNothing(t *testing.T) {
 		t.Errorf("%s: %s", j.Verdict, j.Message)
 	}
 }
+
+// Each repetition of a step has a name of its own, and so has the step of the control. A threshold names
+// the step as the plan does.
+func TestADifferenceInAStepIsOfItsRepetitions(t *testing.T) {
+	allowed, more := atMost("failureRate", "50%"), increase("p95", "10%")
+	allowed.Steps, more.Steps = []string{"100"}, []string{"100"}
+	lt := versus(t, 3, more)
+	carryOut(lt, p95s(100, 100, 100), p95s(100, 100, 100), nil)
+	if got := lt.Status.Thresholds[0]; got.State != v1beta1.ThresholdPassed {
+		t.Errorf("%s: %s", got.State, verdict.Final(&lt.Spec, &lt.Status).Message)
+	}
+	lt = versus(t, 1, increase("p95", "10%"), allowed)
+	carryOut(lt, p95s(100), p95s(100), func(s *v1beta1.StepStatus) { s.Result.Failed = 400 })
+	if got := lt.Status.Thresholds[0]; got.State != v1beta1.ThresholdPassed {
+		t.Errorf("%s: %s", got.State, got.Message)
+	}
+}
