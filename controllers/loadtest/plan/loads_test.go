@@ -67,6 +67,11 @@ func TestEachLoadHasItsOwnRequestsStepsAndThresholds(t *testing.T) {
 			"sale-a: follow:default, create:0, step s",
 			"sale-b: follow:default, create:default, pay:0, journey buy, step s",
 		}},
+		"thresholds on what the setup sends in one load, and the steps in another": {`thresholds: [{metric: p50, max: 1s, requests: [create]}, {metric: p75, max: 1s, types: [Write]}, {metric: p90, max: 1s, requests: [create, follow], types: [Read]}],
+			setup: {fill: {request: create, count: 3}}, loads: [{name: a, requests: [follow], steps: [{name: s, users: 1, duration: 1s}]}, {name: b, requests: [create], steps: [{name: s, users: 1, duration: 1s}]}]`, []string{
+			"sale-a: follow:default, create:0, step s, threshold p90 [create follow][Read][][]",
+			"sale-b: create:default, step s, threshold p50 [create][][][], threshold p75 [][Write][][]",
+		}},
 		"thresholds by load, request, type, journey and step": {`thresholds: [{metric: p50, max: 1s}, {metric: p75, max: 1s, loads: [buyers]}, {metric: p90, max: 1s, requests: [follow, create]},
 			{metric: p95, max: 1s, types: [Write]}, {metric: p99, max: 1s, journeys: [buy]}, {metric: longest, max: 1s, steps: [all]}], ` + readersAndBuyers, []string{
 			"sale-readers: follow:default, step all, threshold p50 [][][][], threshold p90 [follow][][][], threshold longest [][][][all]",
