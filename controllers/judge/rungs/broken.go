@@ -86,9 +86,7 @@ func allowed(spec *v1beta1.LoadTestSpec, d maximum, step *v1beta1.StepStatus, pl
 	most := d.most()
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
-		ofAll := len(t.Requests)+len(t.Types) == 0 || len(t.Requests) == 0 && slices.Equal(t.Types, []string{of.Type}) ||
-			len(t.Types) == 0 && of.Request != "" && slices.Contains(t.Requests, of.Request)
-		if !ofAll || len(t.Journeys) > 0 || !isMaximum(t, d.Name, step, planned) {
+		if !isOfAll(spec, t, of) || len(t.Journeys) > 0 || !isMaximum(t, d.Name, step, planned) {
 			continue
 		}
 		if own := d.orMore(t); own.Cmp(most) > 0 {
@@ -96,6 +94,19 @@ func allowed(spec *v1beta1.LoadTestSpec, d maximum, step *v1beta1.StepStatus, pl
 		}
 	}
 	return most
+}
+
+// isOfAll says whether a threshold is about all requests that are compared.
+func isOfAll(spec *v1beta1.LoadTestSpec, t *v1beta1.Threshold, of metric.Quantity) bool {
+	switch {
+	case len(t.Requests) == 0:
+		return len(t.Types) == 0 || slices.Equal(t.Types, []string{of.Type})
+	case len(t.Types) > 0:
+		return false
+	case of.Request != "":
+		return slices.Contains(t.Requests, of.Request)
+	}
+	return !slices.ContainsFunc(spec.Requests, func(r v1beta1.Request) bool { return !slices.Contains(t.Requests, r.Name) })
 }
 
 // isMaximum says whether a threshold is a maximum of a metric that holds in a step.
