@@ -101,8 +101,9 @@ type sides struct {
 	// lateBefore and lateAfter are by how much longer times may be since late requests came to
 	// the target together.
 	lateBefore, lateAfter []*big.Rat
-	// undecided is how many requests of this run were.
-	undecided int64
+	// undecided is how many requests of this run were, and generators how many failed by the
+	// generator's doing.
+	undecided, generators int64
 	// runs says that before are those of runs, of which each counts once.
 	runs bool
 	// paired says that the values of both sides are those of the same repetitions.
@@ -148,6 +149,9 @@ func shorter(values []*big.Rat, by *big.Rat) []*big.Rat {
 func (s sides) between(t *v1beta1.Threshold) (reason, what string) {
 	if t.Metric == v1beta1.MetricFailureRate && s.undecided > 0 {
 		return "", "failures that the generator caused, and undecided requests"
+	}
+	if s.generators > 0 {
+		return v1beta1.ReasonGeneratorUncertain, "failures that the generator caused, and its own delay"
 	}
 	return v1beta1.ReasonGeneratorUncertain, "the generator's own delay"
 }
@@ -253,12 +257,14 @@ func withoutFigure(q metric.Quantity) string {
 func (s *sides) addAfter(q metric.Quantity, r *v1beta1.StepResult) {
 	s.after, s.idealAfter = append(s.after, metric.Value(q, r)), append(s.idealAfter, metric.Ideal(q, r))
 	s.lateAfter, s.undecided = append(s.lateAfter, metric.LateTogether(q, r)), s.undecided+r.Undecided
+	s.generators += metric.FailedByGenerator(r)
 }
 
 // addBefore adds the values of a step of the control.
 func (s *sides) addBefore(q metric.Quantity, r *v1beta1.StepResult) {
 	s.before, s.idealBefore = append(s.before, metric.Value(q, r)), append(s.idealBefore, metric.Ideal(q, r))
 	s.lateBefore, s.undecided = append(s.lateBefore, metric.LateTogether(q, r)), s.undecided+r.Undecided
+	s.generators += metric.FailedByGenerator(r)
 }
 
 // figureIn is the figure of a quantity; nil: there is none.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -375,5 +376,31 @@ func TestADifferenceInAStepIsOfItsRepetitions(t *testing.T) {
 	carryOut(lt, p95s(100), p95s(100), func(s *v1beta1.StepStatus) { s.Result.Failed = 400 })
 	if got := lt.Status.Thresholds[0]; got.State != v1beta1.ThresholdPassed {
 		t.Errorf("%s: %s", got.State, got.Message)
+	}
+}
+
+// What failed by the generator's doing might have been answered, and in time.
+func TestFailuresOfTheGeneratorAreNoDifference(t *testing.T) {
+	for _, threshold := range []v1beta1.Threshold{increase("failureRate", "10%"), lessGoodput(), increase("p95", "10%")} {
+		for name, edit := range map[string]func(*v1beta1.StepResult){
+			"timeouts that are excused": func(r *v1beta1.StepResult) {
+				r.Outcomes.Timeout, r.Excused = 100, 100
+				r.ResponseTime = &v1beta1.Latency{Samples: 1000, P95: &metav1.Duration{Duration: time.Second}}
+			},
+			"no port was left": func(r *v1beta1.StepResult) {
+				r.Outcomes.Other, r.Generator = 100, &v1beta1.GeneratorStatus{Reason: v1beta1.ReasonPortsExhausted, PortsExhausted: 100}
+			},
+		} {
+			lt := versus(t, 1, threshold)
+			carryOut(lt, p95s(100), p95s(100), func(s *v1beta1.StepStatus) {
+				if s.Side == v1beta1.SideCandidate {
+					s.Result.Expected, s.Result.Outcomes.Success, s.Result.Failed, s.Result.Goodput = 900, 900, 100, "900.0"
+					edit(s.Result)
+				}
+			})
+			if got := lt.Status.Thresholds[0]; got.State == v1beta1.ThresholdFailed || got.State == v1beta1.ThresholdInconclusive && got.Reason != v1beta1.ReasonGeneratorUncertain {
+				t.Errorf("%s: %s (%s): %s", name, got.State, got.Reason, got.Message)
+			}
+		}
 	}
 }
