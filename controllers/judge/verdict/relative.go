@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -58,6 +59,9 @@ func relative(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, t *v1b
 	s, err := newSides(spec, status, t, step)
 	if err != nil {
 		result.Message = text.Truncate(fmt.Sprintf("%s of step %s cannot be compared: %v.", subject(t), step.Name, err), maxMessage)
+		if untimed := (untimedError{}); errors.As(err, &untimed) && untimed.byGenerator {
+			result.Reason = v1beta1.ReasonGeneratorUncertain
+		}
 		return result
 	}
 	c, ideal := s.change(), s.ideally().change()
@@ -186,8 +190,8 @@ func newRepetitions(status *v1beta1.LoadTestStatus, t *v1beta1.Threshold, step *
 		if ours.Rung != step.Rung || !rungs.IsWhole(ours, status.Workers.Desired) || !rungs.IsSound(ours.Result) {
 			continue
 		}
-		if metric.Value(q, ours.Result) == nil {
-			return s, fmt.Errorf("step %s has no such figure: %s", ours.Name, withoutFigure(q))
+		if err := unknownIn(ours, q); err != nil {
+			return s, err
 		}
 		s.addAfter(q, ours.Result)
 	}
@@ -215,7 +219,11 @@ func newEarlier(b *v1beta1.BaselineStatus, q metric.Quantity, step *v1beta1.Step
 		case f == nil && s.runs:
 			continue // it is of an earlier level
 		case f == nil:
-			return s, fmt.Errorf("%s has no such figure in its step %s: %s", s.other, earlier.Name, withoutFigure(q))
+			why := withoutFigure(q)
+			if metric.Of(q.Metric).Times().Quantile > 0 {
+				why += ", or too many requests that were not sent or not answered"
+			}
+			return s, fmt.Errorf("%s has no such figure in its step %s: %s", s.other, earlier.Name, why)
 		}
 		since = cmp.Or(since, earlier.Run)
 		s.before = append(s.before, valueOf(f.Metric, f.Value))
@@ -243,6 +251,30 @@ func (s *sides) countOnce() {
 	slices.SortStableFunc(order, func(a, b int) int { return s.after[a].Cmp(s.after[b]) })
 	i := order[(len(order)-1)/2]
 	s.after, s.idealAfter, s.lateAfter = s.after[i:i+1], s.idealAfter[i:i+1], s.lateAfter[i:i+1]
+}
+
+// untimedError is that so many requests have no time that a quantile is not known.
+type untimedError struct {
+	message     string
+	byGenerator bool // that it is not known; the target's alone would be few enough
+}
+
+func (e untimedError) Error() string { return e.message }
+
+// unknownIn is why a step has no figure of a quantity to compare; nil: it has one.
+func unknownIn(step *v1beta1.StepStatus, q metric.Quantity) error {
+	if metric.Value(q, step.Result) == nil {
+		return fmt.Errorf("step %s has no such figure: %s", step.Name, withoutFigure(q))
+	}
+	u := metric.UntimedOf(q, step.Result)
+	if !u.Decide(q.Metric, u.Missing) {
+		return nil
+	}
+	e := untimedError{message: fmt.Sprintf("in step %s %d of the %d requests that were due were not sent or not answered, which is too many for %s", step.Name, u.Missing, u.Due, q.Metric)}
+	if e.byGenerator = !u.Decide(q.Metric, u.Missing-u.ByGenerator); e.byGenerator {
+		e.message += fmt.Sprintf(": the generator may have left %d unsent", u.ByGenerator)
+	}
+	return e
 }
 
 // withoutFigure is why a step has no figure of a quantity.

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -402,5 +403,44 @@ func TestFailuresOfTheGeneratorAreNoDifference(t *testing.T) {
 				t.Errorf("%s: %s (%s): %s", name, got.State, got.Reason, got.Message)
 			}
 		}
+	}
+}
+
+// A limit on p99.9 counts 90 requests that were never sent with the time that they had waited. Without
+// them, the p99.9 of the others is no figure to compare.
+func TestUnsentRequestsAreInADifference(t *testing.T) {
+	lt := versus(t, 5, increase("p99.9", "10%"), atMost("p99.9", "30ms"))
+	lt.Spec.Ladder.RatePerUser, lt.Spec.Ladder.Duration.Duration = ptr(v1beta1.NewDecimal("10")), 10*time.Second
+	replan(t, lt)
+	st := &lt.Status
+	for i := range st.Steps {
+		step, unsent := &st.Steps[i], int64(90) // of 10,000 that were due
+		if step.Side == v1beta1.SideControl {
+			unsent = 0
+		}
+		o := sent(10_000-unsent, 0, unsentOf(unsent, 0))
+		o.merged.Requests[0].Service.RecordN(10*ms, 10_000-unsent)
+		result, err := results.StepResult(lt, step, o.merged, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step.State, step.WorkersReporting, step.Result = v1beta1.StepComplete, 1, result
+		judged := verdict.Judge(&lt.Spec, st, i, o.merged)
+		st.Thresholds, st.Steps[judged.At].ThresholdState = judged.Thresholds, judged.Step
+	}
+	const want = "p99.9 of step 100 (5) cannot be compared: in step 100 90 of the 10000 requests that were due were not sent or not answered, which is too many for p99.9."
+	relative, absolute := st.Thresholds[0], st.Thresholds[1]
+	if relative.State != v1beta1.ThresholdInconclusive || relative.Message != want || relative.Reason != "" || absolute.State != v1beta1.ThresholdFailed {
+		t.Errorf("two sentences of one status:\n%s (%s): %s\n%s: %s", relative.State, relative.Reason, relative.Message, absolute.State, absolute.Message)
+	}
+}
+
+// The target is not to blame for what the generator did not send.
+func TestUnsentRequestsOfTheGeneratorAreInDoubt(t *testing.T) {
+	lt := versus(t, 1, increase("p95", "10%"), atMost("unsentRate", "10%"))
+	carryOut(lt, p95s(100), p95s(100), func(s *v1beta1.StepStatus) { s.Result.Unsent, s.Result.UnsentByGenerator = 60, 20 })
+	const want = "p95 of step 100 cannot be compared: in step 100 60 of the 1000 requests that were due were not sent or not answered, which is too many for p95: the generator may have left 20 unsent."
+	if got := lt.Status.Thresholds[0]; got.State != v1beta1.ThresholdInconclusive || got.Reason != v1beta1.ReasonGeneratorUncertain || got.Message != want {
+		t.Errorf("%s (%s): %s", got.State, got.Reason, got.Message)
 	}
 }
