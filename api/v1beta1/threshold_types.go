@@ -127,8 +127,8 @@ type Threshold struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	Journeys []string `json:"journeys,omitempty"`
 
-	// steps restricts the threshold to steps of these names, as they stand in the result.
-	// Absent: all steps. Example: [peak].
+	// steps restricts the threshold to steps of these names, in every repetition. Absent:
+	// all steps. Example: [peak].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -335,10 +335,11 @@ func (t *Threshold) OfStreams() bool {
 	return t.Time.IsOfStreams() || t.Metric == MetricEventsPerSecond || t.Metric == MetricOutputTokensPerSecond || t.HasGoal()
 }
 
-// Covers says whether the threshold is about a step, whichever target it is sent to.
-func (t *Threshold) Covers(step *StepStatus) bool {
+// Covers says whether the threshold is about a step, whichever target it is sent to. planned is the name
+// that the step has in the plan: in a later repetition, and for the control, its own name is another.
+func (t *Threshold) Covers(step *StepStatus, planned string) bool {
 	return !step.Load.IsPause() && (t.UpToUsers == nil || step.Load.MostUsers() <= *t.UpToUsers) &&
-		(len(t.Steps) == 0 || slices.Contains(t.Steps, step.Name))
+		(len(t.Steps) == 0 || slices.Contains(t.Steps, planned) || slices.Contains(t.Steps, step.Name))
 }
 
 // HasGoal says whether it counts streams by the times of their events.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 func TestFiguresWithoutTheGeneratorsDelay(t *testing.T) {
@@ -27,10 +28,87 @@ func TestFiguresWithoutTheGeneratorsDelay(t *testing.T) {
 	}
 	result.WithoutGenerator, result.Undecided = of(15*time.Millisecond), 1
 	for name, want := range map[v1beta1.Metric][2]string{
-		"p95": {"40ms", "15ms"}, "failureRate": {"4%", "0%"}, "unsentRate": {"5%", "1%"}, "goodput": {"18", ""}, "rateLimitedRate": {"0%", ""},
+		"p95": {"40ms", "15ms"}, "failureRate": {"4%", "0%"}, "unsentRate": {"5%", "1%"}, "goodput": {"18", ""}, "rateLimitedRate": {"0%", "3%"},
 	} {
 		if got := values()[name]; got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}
+
+// What failed by the generator's doing, and what it did not send, might have been answered.
+func TestRatesWithoutTheGeneratorsFailures(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit                func(*v1beta1.StepResult)
+		goodput, throughput string
+	}{
+		"nothing":         {func(*v1beta1.StepResult) {}, "100", "120"},
+		"excused":         {func(r *v1beta1.StepResult) { r.Excused = 10 }, "105", "125"},
+		"no ports":        {func(r *v1beta1.StepResult) { r.Outcomes.Other, r.Generator.PortsExhausted = 10, 30 }, "105", "125"},
+		"no descriptors":  {func(r *v1beta1.StepResult) { r.Outcomes.Other, r.Generator.DescriptorsExhausted = 10, 4 }, "102", "122"},
+		"of another kind": {func(r *v1beta1.StepResult) { r.Outcomes.Other = 10 }, "100", "120"},
+		"unsent":          {func(r *v1beta1.StepResult) { r.UnsentByGenerator = 20 }, "110", "130"},
+		"sessions": {func(r *v1beta1.StepResult) {
+			r.UnsentByGenerator, r.Sessions = 4, &v1beta1.SessionsResult{Due: 54, Started: 50}
+		}, "110", "130"},
+		"held up":       {func(r *v1beta1.StepResult) { r.Generator.HeldUp = "20%" }, "125", "150"},
+		"held up a bit": {func(r *v1beta1.StepResult) { r.Generator.HeldUp = "<0.01%" }, "100", "120"},
+		"no success":    {func(r *v1beta1.StepResult) { r.Excused, r.Outcomes.Success = 10, 0 }, "100", "125"},
+	} {
+		r := &v1beta1.StepResult{Goodput: "100", Throughput: "120", Generator: &v1beta1.GeneratorStatus{}}
+		r.Sent, r.Completed, r.Outcomes.Success = 250, 240, 200
+		tc.edit(r)
+		for of, want := range map[v1beta1.Metric]string{"goodput": tc.goodput, "throughput": tc.throughput} {
+			if got := metric.Text(of, metric.Ideal(metric.Quantity{Metric: of}, r)); got != want {
+				t.Errorf("%s: %s is %s, want %s", name, of, got, want)
+			}
+		}
+	}
+}
+
+// An excused timeout may have been answered at once, so that a quantile is that of a lower rank: from the
+// histogram or, where there is none, the next lower one that is known. The
+// histogram has three digits.
+func TestTimesWithoutExcusedTimeouts(t *testing.T) {
+	ms := func(n int64) *metav1.Duration { return &metav1.Duration{Duration: time.Duration(n) * time.Millisecond} }
+	h := measure.NewHistogram()
+	for i := range int64(900) {
+		h.Record(ms(i/100 + 1).Duration)
+	}
+	h.RecordN(time.Second, 100)
+	encoded, err := h.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		excused            int64
+		histogram          string
+		p95, longest, mean string
+	}{
+		"none":                            {0, encoded, "1000ms", "1000ms", "104.5ms"},
+		"some":                            {20, encoded, "1000ms", "1000ms", "84.512ms"},
+		"so many that another decides":    {60, encoded, "9.007ms", "1000ms", "44.494ms"},
+		"all":                             {100, encoded, "9.007ms", "9.007ms", "4.476ms"},
+		"of a part, some":                 {20, "", "9ms", "1000ms", "84.5ms"},
+		"of a part, all":                  {100, "", "7ms", "9ms", "4.5ms"},
+		"of a part, more than are known":  {600, "", "0ms", "0ms", "0ms"},
+		"of a histogram that is not read": {100, "?", "7ms", "9ms", "4.5ms"},
+	} {
+		l := &v1beta1.Latency{Samples: 1000, P50: ms(5), P75: ms(7), P90: ms(9), P95: ms(1000), P99: ms(1000), Longest: ms(1000), Mean: &metav1.Duration{Duration: 104500 * time.Microsecond}}
+		r := &v1beta1.StepResult{Excused: tc.excused, Histogram: tc.histogram, ResponseTime: l}
+		q := metric.Quantity{}
+		if tc.histogram == "" {
+			part := v1beta1.PartResult{Excused: tc.excused, ResponseTime: l}
+			r, q.Type = &v1beta1.StepResult{Histogram: encoded, Types: []v1beta1.TypeResult{{Name: "Read", PartResult: part}}}, "Read"
+		}
+		for of, want := range map[v1beta1.Metric]string{"p95": tc.p95, "longest": tc.longest, "mean": tc.mean} {
+			q.Metric = of
+			if got := metric.Text(of, metric.Ideal(q, r)); got != want {
+				t.Errorf("%s: %s is %s, want %s", name, of, got, want)
+			}
+		}
+		if l.P95.Duration != time.Second {
+			t.Errorf("%s: the result was changed", name)
 		}
 	}
 }

@@ -91,11 +91,12 @@ func eventTime(q Quantity, result *v1beta1.StepResult) *big.Rat {
 }
 
 // Figures are the values of all metrics in the result of a step, and those of a part of the
-// requests that are asked for.
+// requests that are asked for. A quantile is left out if too many requests have no time.
 func Figures(result *v1beta1.StepResult, byPart []Quantity) []v1beta1.Figure {
 	var list []v1beta1.Figure
 	add := func(q Quantity) {
-		if value := Value(q, result); value != nil {
+		u := UntimedOf(q, result)
+		if value := Value(q, result); value != nil && !u.Decide(q.Metric, u.Missing) {
 			f := v1beta1.Figure{Metric: q.Metric, Type: q.Type, Request: q.Request, Value: Text(q.Metric, value)}
 			if ideal := Ideal(q, result); ideal != nil && ideal.Cmp(value) != 0 {
 				f.WithoutGenerator = Text(q.Metric, ideal)

@@ -12,28 +12,28 @@ import (
 
 // Broken is why a step is nothing to compare with: a target that answers wrongly, or not at
 // all, may be of any speed. It is held to the default maxima, or to those of the spec where
-// they allow more. of are the requests that are compared, and what is what the step is of, in
-// the error.
-func Broken(spec *v1beta1.LoadTestSpec, step *v1beta1.StepStatus, of metric.Quantity, what string) error {
+// they allow more. planned is the name of the step in the plan, of are the requests that are
+// compared, and what is what the step is of, in the error.
+func Broken(spec *v1beta1.LoadTestSpec, step *v1beta1.StepStatus, planned string, of metric.Quantity, what string) error {
 	for _, m := range metric.Default() {
 		q := of.Of(m)
 		measured := valueOf{string(m.Name), m.Name, metric.Value(q, step.Result), metric.Ideal(q, step.Result)}
-		if err := measured.exceeds(allowed(spec, maximum(m), step, q), step, what); err != nil {
+		if err := measured.exceeds(allowed(spec, maximum(m), step, planned, q), step, what); err != nil {
 			return err
 		}
 	}
-	return brokenJourneys(spec, step, what)
+	return brokenJourneys(spec, step, planned, what)
 }
 
 // brokenJourneys is why the journeys of a step are nothing to compare with: one that fails
 // with its last request has few requests that fail. Journeys are taken together as the
 // maxima of the spec have them, and all others by the default.
-func brokenJourneys(spec *v1beta1.LoadTestSpec, step *v1beta1.StepStatus, what string) error {
+func brokenJourneys(spec *v1beta1.LoadTestSpec, step *v1beta1.StepStatus, planned, what string) error {
 	d := maximum{Name: v1beta1.MetricFailureRate, Most: metric.MostJourneys}
 	var named, rest []string
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
-		if !isMaximum(t, d.Name, step) {
+		if !isMaximum(t, d.Name, step, planned) {
 			continue
 		}
 		named = append(named, t.Journeys...)
@@ -82,13 +82,11 @@ func (v valueOf) exceeds(most *big.Rat, step *v1beta1.StepStatus, what string) e
 
 // allowed is the largest maximum of a metric that the spec has for all of these requests,
 // or the default.
-func allowed(spec *v1beta1.LoadTestSpec, d maximum, step *v1beta1.StepStatus, of metric.Quantity) *big.Rat {
+func allowed(spec *v1beta1.LoadTestSpec, d maximum, step *v1beta1.StepStatus, planned string, of metric.Quantity) *big.Rat {
 	most := d.most()
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
-		ofAll := len(t.Requests)+len(t.Types) == 0 || len(t.Requests) == 0 && slices.Equal(t.Types, []string{of.Type}) ||
-			len(t.Types) == 0 && of.Request != "" && slices.Contains(t.Requests, of.Request)
-		if !ofAll || len(t.Journeys) > 0 || !isMaximum(t, d.Name, step) {
+		if !isOfAll(spec, t, of) || len(t.Journeys) > 0 || !isMaximum(t, d.Name, step, planned) {
 			continue
 		}
 		if own := d.orMore(t); own.Cmp(most) > 0 {
@@ -98,9 +96,22 @@ func allowed(spec *v1beta1.LoadTestSpec, d maximum, step *v1beta1.StepStatus, of
 	return most
 }
 
+// isOfAll says whether a threshold is about all requests that are compared.
+func isOfAll(spec *v1beta1.LoadTestSpec, t *v1beta1.Threshold, of metric.Quantity) bool {
+	switch {
+	case len(t.Requests) == 0:
+		return len(t.Types) == 0 || slices.Equal(t.Types, []string{of.Type})
+	case len(t.Types) > 0:
+		return false
+	case of.Request != "":
+		return slices.Contains(t.Requests, of.Request)
+	}
+	return !slices.ContainsFunc(spec.Requests, func(r v1beta1.Request) bool { return !slices.Contains(t.Requests, r.Name) })
+}
+
 // isMaximum says whether a threshold is a maximum of a metric that holds in a step.
-func isMaximum(t *v1beta1.Threshold, name v1beta1.Metric, step *v1beta1.StepStatus) bool {
-	return t.Metric == name && t.Max != nil && t.Covers(step)
+func isMaximum(t *v1beta1.Threshold, name v1beta1.Metric, step *v1beta1.StepStatus, planned string) bool {
+	return t.Metric == name && t.Max != nil && t.Covers(step, planned)
 }
 
 // maximum is a metric with a maximum by default.

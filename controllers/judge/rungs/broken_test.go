@@ -70,6 +70,7 @@ func TestBrokenStepsAreNothingToCompareWith(t *testing.T) {
 		"of one request, as is allowed of it":   {ofRequest: "create", thresholds: atMost("failureRate", "2%", requests("create", "follow")), failed: 2},
 		"of one request, as is allowed of all":  {ofRequest: "create", thresholds: atMost("failureRate", "2%"), failed: 2},
 		"of one request, and of another":        {ofRequest: "create", thresholds: atMost("failureRate", "2%", requests("follow")), failed: 2, want: twice},
+		"of all requests by name":               {thresholds: atMost("failureRate", "2%", requests("create", "follow")), failed: 2},
 		"unsent, of all types":                  {ofType: "Read", unsent: 20, want: "unsentRate is 2%" + rest},
 		"more journeys are allowed":             {thresholds: atMost("failureRate", "2%", journeys("buy")), journeys: []v1beta1.JourneyResult{{Name: "buy", Completed: 98, Failed: 2}}},
 		"more of two": {
@@ -89,7 +90,7 @@ func TestBrokenStepsAreNothingToCompareWith(t *testing.T) {
 			r.Counts, r.Requests = v1beta1.Counts{Sent: 1000}, []v1beta1.RequestResult{{Name: tc.ofRequest, PartResult: v1beta1.PartResult{Counts: counts}}}
 		}
 		step := &v1beta1.StepStatus{Name: "10", Load: v1beta1.StepLoad{Users: 10}, Result: r}
-		err := rungs.Broken(&v1beta1.LoadTestSpec{Thresholds: tc.thresholds}, step, metric.Quantity{Type: tc.ofType, Request: tc.ofRequest}, "a baseline")
+		err := rungs.Broken(&v1beta1.LoadTestSpec{Requests: []v1beta1.Request{{Name: "create"}, {Name: "follow"}}, Thresholds: tc.thresholds}, step, step.Name, metric.Quantity{Type: tc.ofType, Request: tc.ofRequest}, "a baseline")
 		if (err != nil) != (tc.want != "") || err != nil && err.Error() != tc.want {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
 		}

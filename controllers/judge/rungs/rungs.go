@@ -41,6 +41,17 @@ func Of(steps []v1beta1.StepStatus) []Rung {
 	return list
 }
 
+// NameOf is the name that a step has in the plan: that of its rung in the first repetition, for the
+// target that is judged.
+func NameOf(steps []v1beta1.StepStatus, step *v1beta1.StepStatus) string {
+	for i := range steps {
+		if s := &steps[i]; s.Rung == step.Rung && s.Side != v1beta1.SideControl && s.Load.IsPause() == step.Load.IsPause() {
+			return s.Name
+		}
+	}
+	return step.Name
+}
+
 // Pair are the steps of a rung that were sent to either target in one repetition.
 type Pair struct {
 	Candidate, Control *v1beta1.StepStatus

@@ -62,3 +62,20 @@ func TestRungs(t *testing.T) {
 		t.Errorf("found %+v, of another name", got)
 	}
 }
+
+// In a later repetition, and for the control, a step is called by its rung.
+func TestStepHasTheNameOfThePlan(t *testing.T) {
+	load, pause := v1beta1.StepLoad{Users: 1}, v1beta1.StepLoad{Pause: &metav1.Duration{}}
+	steps := []v1beta1.StepStatus{
+		{Name: "peak on v3", Rung: 1, Side: v1beta1.SideControl, Load: load}, {Name: "rest", Rung: 1, Load: pause}, {Name: "peak", Rung: 1, Side: v1beta1.SideCandidate, Load: load},
+		{Name: "peak (2)", Rung: 1, Side: v1beta1.SideCandidate, Load: load}, {Name: "peak on v3 (2)", Rung: 1, Side: v1beta1.SideControl, Load: load},
+	}
+	for i, want := range []string{"peak", "rest", "peak", "peak", "peak"} {
+		if got := rungs.NameOf(steps, &steps[i]); got != want {
+			t.Errorf("%s is called %s, want %s", steps[i].Name, got, want)
+		}
+	}
+	if got := rungs.NameOf(nil, &steps[0]); got != "peak on v3" {
+		t.Errorf("alone, it is called %s", got)
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -43,7 +44,7 @@ func Thresholds(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus, st
 	}
 	for i := range defaults {
 		holds := func(step v1beta1.StepStatus) bool {
-			_, ok := limits{spec: spec, requests: requests}.defaultIn(&defaults[i], &step)
+			_, ok := limits{spec: spec, steps: steps, requests: requests}.defaultIn(&defaults[i], &step)
 			return ok
 		}
 		if slices.ContainsFunc(steps, holds) {
@@ -112,6 +113,8 @@ type limit struct {
 // limits are what is judged by.
 type limits struct {
 	spec *v1beta1.LoadTestSpec
+	// steps are those of the run.
+	steps []v1beta1.StepStatus
 	// requests are the names and types of the requests by index.
 	requests []v1beta1.RequestStatus
 	// merged says which of them were sent; nil: all may be.
@@ -128,7 +131,7 @@ func (l limits) in(step *v1beta1.StepStatus, n int, status *v1beta1.ThresholdSta
 		return t, false // not reached: the spec of a run does not change
 	}
 	t.Threshold = l.spec.Thresholds[n]
-	return t, applies(&t.Threshold, step)
+	return t, l.applies(&t.Threshold, step)
 }
 
 // defaultIn is a default threshold as it holds in a step: for all requests, or for
@@ -140,12 +143,12 @@ func (l limits) defaultIn(status *v1beta1.ThresholdStatus, step *v1beta1.StepSta
 	}
 	most := intstr.FromString(status.Limit)
 	t = limit{v1beta1.Threshold{Name: status.Name, Metric: status.Metric, Max: &most}, true}
-	if !applies(&t.Threshold, step) || !l.isMeasured(status.Metric, step) {
+	if !l.applies(&t.Threshold, step) || !l.isMeasured(status.Metric, step) {
 		return t, false
 	}
 	var own []*v1beta1.Threshold
 	for i := range l.spec.Thresholds {
-		if o := &l.spec.Thresholds[i]; len(o.Journeys) == 0 && replaces(o, status, step) {
+		if o := &l.spec.Thresholds[i]; len(o.Journeys) == 0 && l.replaces(o, status, step) {
 			own = append(own, o)
 		}
 	}
@@ -177,8 +180,8 @@ func (l limits) isMeasured(m v1beta1.Metric, step *v1beta1.StepStatus) bool {
 // maximum, in a step. A minimum does not, as each value that breaches the default keeps it;
 // nor does a bound on the difference to a baseline, as a target that failed as often before
 // keeps it.
-func replaces(own *v1beta1.Threshold, status *v1beta1.ThresholdStatus, step *v1beta1.StepStatus) bool {
-	return own.Metric == status.Metric && own.Max != nil && applies(own, step)
+func (l limits) replaces(own *v1beta1.Threshold, status *v1beta1.ThresholdStatus, step *v1beta1.StepStatus) bool {
+	return own.Metric == status.Metric && own.Max != nil && l.applies(own, step)
 }
 
 // isPlanned says whether a step asks for requests whatever the target does: users
@@ -189,13 +192,17 @@ func (l limits) sent(request int) bool {
 	return l.merged == nil || request < len(l.merged.Requests) && l.merged.Requests[request].Sent > 0
 }
 
-// applies says whether a threshold is about a step: one that sends load, to the judged
+func (l limits) applies(t *v1beta1.Threshold, step *v1beta1.StepStatus) bool {
+	return applies(t, l.steps, step)
+}
+
+// applies says whether a threshold is about a step of a run: one that sends load, to the judged
 // target, of not more users than it is meant for.
-func applies(t *v1beta1.Threshold, step *v1beta1.StepStatus) bool {
-	return step.Side != v1beta1.SideControl && t.Covers(step)
+func applies(t *v1beta1.Threshold, steps []v1beta1.StepStatus, step *v1beta1.StepStatus) bool {
+	return step.Side != v1beta1.SideControl && t.Covers(step, rungs.NameOf(steps, step))
 }
 
 // hasOwn says whether a threshold of the spec is about a step, or only defaults are.
-func hasOwn(spec *v1beta1.LoadTestSpec, step *v1beta1.StepStatus) bool {
-	return slices.ContainsFunc(spec.Thresholds, func(t v1beta1.Threshold) bool { return applies(&t, step) })
+func hasOwn(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus, step *v1beta1.StepStatus) bool {
+	return slices.ContainsFunc(spec.Thresholds, func(t v1beta1.Threshold) bool { return applies(&t, steps, step) })
 }

@@ -370,6 +370,10 @@ func TestAGrowingStepSaysWhatComes(t *testing.T) {
 	onTime.Within = &half
 	ofOne, ofType := atMost("p99", "1s"), atMost("p99", "1s")
 	ofOne.Requests, ofType.Types = []string{"a"}, []string{"Read"}
+	ofExpected, sinceSent, gaps := atMost("p99", "1s"), atMost("p99", "1s"), atMost("p99", "1s")
+	ofExpected.Of, sinceSent.Time, gaps.Time = v1beta1.LatencyOfExpected, v1beta1.ServiceTime, v1beta1.BetweenEventsTime
+	responses := atMost("p99", "1s")
+	responses.Of, responses.Time = v1beta1.LatencyOfAll, v1beta1.ResponseTime
 	ofBoth, onTimeOfOne := filtered(ofOne, []string{"a"}, []string{"Read"}, nil), onRequest(onTime, "a")
 	for name, tc := range map[string]struct {
 		spec *v1beta1.LoadTestSpec
@@ -383,6 +387,8 @@ func TestAGrowingStepSaysWhatComes(t *testing.T) {
 		"a limit of a part of them": {
 			spec(ofOne, ofType, ofBoth, onTimeOfOne, ofJourneys(atMost("p99", "1s"), "a"), upTo(5, atMost("p99", "1s"))), first + ". Step 1000 does not count as kept.",
 		},
+		"a limit of other times":                        {spec(ofExpected, sinceSent, gaps), first + ". Step 1000 does not count as kept."},
+		"a limit of response times":                     {spec(responses), first + "; at that rate p99 passes 1s after 89s of this load. Step 1000 does not count as kept."},
 		"a minimum, and a limit that is passed already": {spec(atLeast("p99", "1s"), atMost("p99", "1ms")), first + ". Step 1000 does not count as kept."},
 		"two that come together":                        {spec(atMost("p99", "1s"), atMost("p95", "1s")), first + "; at that rate p99 passes 1s after 89s of this load. Step 1000 does not count as kept."},
 	} {

@@ -50,7 +50,7 @@ func (r run) prospect(step *v1beta1.StepStatus) string {
 	for i := range r.spec.Thresholds {
 		limit, what := timeLimit(&r.spec.Thresholds[i])
 		after, ok := results.TimeUntil(step, limit) // of 0 there is none
-		if !ok || !applies(&r.spec.Thresholds[i], step) || said != "" && after >= first {
+		if !ok || !applies(&r.spec.Thresholds[i], r.status.Steps, step) || said != "" && after >= first {
 			continue
 		}
 		first = after
@@ -62,10 +62,12 @@ func (r run) prospect(step *v1beta1.StepStatus) string {
 // timeLimit is the limit that a threshold puts on the response times of all requests, and
 // what it is for these to pass it; 0: it puts none.
 func timeLimit(t *v1beta1.Threshold) (limit time.Duration, what string) {
-	switch ofAll := len(t.Requests)+len(t.Types)+len(t.Journeys) == 0; {
-	case ofAll && t.Within != nil:
+	isOfAll := len(t.Requests)+len(t.Types)+len(t.Journeys) == 0 && t.Of != v1beta1.LatencyOfExpected
+	switch {
+	case !isOfAll || t.Time != "" && t.Time != v1beta1.ResponseTime:
+	case t.Within != nil:
 		limit, what = t.Within.Duration, "response times pass "+text.Short(t.Within.Duration)
-	case ofAll:
+	default:
 		limit, _ = time.ParseDuration(t.Max.String()) // of what is no time, or is not set, 0
 		what = fmt.Sprintf("%s passes %s", t.Metric, t.Max.String())
 	}

@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"math/big"
-	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
@@ -21,7 +20,7 @@ func (s sample) idealTime(u unmeasured) *big.Rat {
 	if s.threshold.Of == v1beta1.LatencyOfExpected {
 		return metric.Micros(s.metric.Times().Of(h)) // no timeout is among them
 	}
-	return metric.Micros(s.pickBelow(h, s.excused()))
+	return metric.Micros(s.metric.Below(h, s.excused()))
 }
 
 // idealTimes are the times of a perfect generator; ok is false if they are not known: of
@@ -46,31 +45,13 @@ func (s sample) idealTimes() (h *measure.Histogram, ok bool) {
 func (s sample) idealServiceTime(u unmeasured) *big.Rat {
 	h, _ := s.times()
 	h = s.withUnmeasured(h, u.endless, u.unsent, u.withheld) // of service times, nothing is unsent
-	return metric.Micros(max(0, s.pickBelow(h, s.request.Excused)-s.merged.ReadLateness.Max()))
+	return metric.Micros(max(0, s.metric.Below(h, s.request.Excused)-s.merged.ReadLateness.Max()))
 }
 
-// pickBelow is the value of the metric if so many of the longest times were the shortest.
-func (s sample) pickBelow(h *measure.Histogram, excused int64) (d time.Duration) {
-	n, q := h.Count(), s.metric.Times().Quantile
-	excused = min(excused, n-1)
-	switch {
-	case excused <= 0:
-		return s.metric.Times().Of(h)
-	case s.threshold.Metric == v1beta1.MetricMean:
-		return max(0, h.Mean()-time.Duration(float64(h.Max())*float64(excused)/float64(n))).Round(measure.Lowest)
-	case s.threshold.Metric == v1beta1.MetricLongest:
-		q = metric.Parts
-	}
-	rank := max(1, (q*n+metric.Parts-1)/metric.Parts-excused)
-	d, _ = h.Quantile(float64(rank) / float64(n))
-	return d
-}
-
-// generatorsFailures is how many of the requests that failed may have done so by the
-// generator's doing: their worker did not run, or had no descriptor or port for them.
+// generatorsFailures is how many of the requests that failed may have done so by the generator's doing.
 func (s sample) generatorsFailures() int64 {
 	exhausted := s.merged.Health.DescriptorsExhausted + s.merged.Health.PortsExhausted
-	return s.request.Excused + min(exhausted, s.request.Outcomes[measure.Other])
+	return metric.GeneratorsFailures(s.request.Excused, exhausted, s.request.Outcomes[measure.Other])
 }
 
 // onTimeIdeally is how many requests would have been on time at most, had the generator been

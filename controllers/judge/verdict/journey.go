@@ -24,7 +24,7 @@ func isOfJourneys(status *v1beta1.ThresholdStatus) bool { return status.Name == 
 // journeyDefaults has the default, if it holds in any step.
 func journeyDefaults(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) []v1beta1.ThresholdStatus {
 	for i := range steps {
-		if _, ok := (limits{spec: spec}).journeyDefaultIn(&journeyDefault, &steps[i]); ok {
+		if _, ok := (limits{spec: spec, steps: steps}).journeyDefaultIn(&journeyDefault, &steps[i]); ok {
 			return []v1beta1.ThresholdStatus{journeyDefault}
 		}
 	}
@@ -39,13 +39,13 @@ func (l limits) journeyDefaultIn(status *v1beta1.ThresholdStatus, step *v1beta1.
 	for i := range l.spec.Journeys {
 		name := l.spec.Journeys[i].Name
 		own := slices.ContainsFunc(l.spec.Thresholds, func(o v1beta1.Threshold) bool {
-			return replaces(&o, status, step) && slices.Contains(o.Journeys, name)
+			return l.replaces(&o, status, step) && slices.Contains(o.Journeys, name)
 		})
 		if !own && l.ended(i) {
 			t.Journeys = append(t.Journeys, name)
 		}
 	}
-	return t, len(t.Journeys) > 0 && applies(&t.Threshold, step)
+	return t, len(t.Journeys) > 0 && l.applies(&t.Threshold, step)
 }
 
 func (l limits) ended(journey int) bool {

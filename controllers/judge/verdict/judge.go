@@ -43,7 +43,7 @@ func Judge(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, i int, me
 	if isControl {
 		j.Step, j.Repeated = step.ThresholdState, step.Repeated
 	}
-	l := limits{spec: spec, requests: status.Requests, merged: merged}
+	l := limits{spec: spec, steps: status.Steps, requests: status.Requests, merged: merged}
 	for n := range j.Thresholds {
 		t, ok := l.in(step, n, &j.Thresholds[n])
 		if !ok || t.IsRelative() && repeats(status.Steps, i) || !t.IsRelative() && isControl {
@@ -81,7 +81,7 @@ func (j *Judged) leaveOut(status *v1beta1.LoadTestStatus, n int, t *v1beta1.Thre
 
 // add folds the result of threshold n in a step in.
 func (j *Judged) add(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, n int, t *v1beta1.Threshold, step *v1beta1.StepStatus, judged v1beta1.ThresholdStatus) {
-	if t.InRepetitions != nil {
+	if t.InRepetitions != nil && status.Search == nil { // a search has one repetition: each probe is judged by itself
 		j.Repeated = append(j.Repeated, v1beta1.RepeatedThreshold{
 			Threshold: int32(n), State: judged.State, Observed: judged.Observed, WithoutGenerator: judged.WithoutGenerator, Reason: judged.Reason,
 		})

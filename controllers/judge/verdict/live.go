@@ -48,7 +48,7 @@ func Abort(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, live Live
 	after = seconds.next(spec, live)
 	for n := range spec.Thresholds {
 		t := &spec.Thresholds[n]
-		if !isWatched(t, &live) {
+		if !isWatched(t, status.Steps, &live) {
 			continue
 		}
 		s, err := newSample(spec, status.Requests, t, live.Step, live.Merged)
@@ -72,12 +72,12 @@ func Abort(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, live Live
 }
 
 // isWatched says whether a threshold is to be judged while the step runs, by now.
-func isWatched(t *v1beta1.Threshold, live *Live) bool {
+func isWatched(t *v1beta1.Threshold, steps []v1beta1.StepStatus, live *Live) bool {
 	grace := defaultGrace
 	if t.Grace != nil {
 		grace = t.Grace.Duration
 	}
-	return t.OnBreach == v1beta1.BreachAbort && !t.IsRelative() && applies(t, live.Step) && live.Merged.Window >= grace
+	return t.OnBreach == v1beta1.BreachAbort && !t.IsRelative() && applies(t, steps, live.Step) && live.Merged.Window >= grace
 }
 
 // counted is how many requests have ended, or how many of the times of streams there are that the threshold is of.

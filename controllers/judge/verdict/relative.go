@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -58,6 +59,9 @@ func relative(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, t *v1b
 	s, err := newSides(spec, status, t, step)
 	if err != nil {
 		result.Message = text.Truncate(fmt.Sprintf("%s of step %s cannot be compared: %v.", subject(t), step.Name, err), maxMessage)
+		if untimed := (untimedError{}); errors.As(err, &untimed) && untimed.byGenerator {
+			result.Reason = v1beta1.ReasonGeneratorUncertain
+		}
 		return result
 	}
 	c, ideal := s.change(), s.ideally().change()
@@ -101,8 +105,9 @@ type sides struct {
 	// lateBefore and lateAfter are by how much longer times may be since late requests came to
 	// the target together.
 	lateBefore, lateAfter []*big.Rat
-	// undecided is how many requests of this run were.
-	undecided int64
+	// undecided is how many requests of this run were, and generators how many failed by the
+	// generator's doing.
+	undecided, generators int64
 	// runs says that before are those of runs, of which each counts once.
 	runs bool
 	// paired says that the values of both sides are those of the same repetitions.
@@ -149,6 +154,9 @@ func (s sides) between(t *v1beta1.Threshold) (reason, what string) {
 	if t.Metric == v1beta1.MetricFailureRate && s.undecided > 0 {
 		return "", "failures that the generator caused, and undecided requests"
 	}
+	if s.generators > 0 {
+		return v1beta1.ReasonGeneratorUncertain, "failures that the generator caused, and its own delay"
+	}
 	return v1beta1.ReasonGeneratorUncertain, "the generator's own delay"
 }
 
@@ -182,8 +190,8 @@ func newRepetitions(status *v1beta1.LoadTestStatus, t *v1beta1.Threshold, step *
 		if ours.Rung != step.Rung || !rungs.IsWhole(ours, status.Workers.Desired) || !rungs.IsSound(ours.Result) {
 			continue
 		}
-		if metric.Value(q, ours.Result) == nil {
-			return s, fmt.Errorf("step %s has no such figure: %s", ours.Name, withoutFigure(q))
+		if err := unknownIn(ours, q); err != nil {
+			return s, err
 		}
 		s.addAfter(q, ours.Result)
 	}
@@ -211,7 +219,11 @@ func newEarlier(b *v1beta1.BaselineStatus, q metric.Quantity, step *v1beta1.Step
 		case f == nil && s.runs:
 			continue // it is of an earlier level
 		case f == nil:
-			return s, fmt.Errorf("%s has no such figure in its step %s: %s", s.other, earlier.Name, withoutFigure(q))
+			why := withoutFigure(q)
+			if metric.Of(q.Metric).Times().Quantile > 0 {
+				why += ", or too many requests that were not sent or not answered"
+			}
+			return s, fmt.Errorf("%s has no such figure in its step %s: %s", s.other, earlier.Name, why)
 		}
 		since = cmp.Or(since, earlier.Run)
 		s.before = append(s.before, valueOf(f.Metric, f.Value))
@@ -241,6 +253,30 @@ func (s *sides) countOnce() {
 	s.after, s.idealAfter, s.lateAfter = s.after[i:i+1], s.idealAfter[i:i+1], s.lateAfter[i:i+1]
 }
 
+// untimedError is that so many requests have no time that a quantile is not known.
+type untimedError struct {
+	message     string
+	byGenerator bool // that it is not known; the target's alone would be few enough
+}
+
+func (e untimedError) Error() string { return e.message }
+
+// unknownIn is why a step has no figure of a quantity to compare; nil: it has one.
+func unknownIn(step *v1beta1.StepStatus, q metric.Quantity) error {
+	if metric.Value(q, step.Result) == nil {
+		return fmt.Errorf("step %s has no such figure: %s", step.Name, withoutFigure(q))
+	}
+	u := metric.UntimedOf(q, step.Result)
+	if !u.Decide(q.Metric, u.Missing) {
+		return nil
+	}
+	e := untimedError{message: fmt.Sprintf("in step %s %d of the %d requests that were due were not sent or not answered, which is too many for %s", step.Name, u.Missing, u.Due, q.Metric)}
+	if e.byGenerator = !u.Decide(q.Metric, u.Missing-u.ByGenerator); e.byGenerator {
+		e.message += fmt.Sprintf(": the generator may have left %d unsent", u.ByGenerator)
+	}
+	return e
+}
+
 // withoutFigure is why a step has no figure of a quantity.
 func withoutFigure(q metric.Quantity) string {
 	if q.Request != "" {
@@ -253,12 +289,14 @@ func withoutFigure(q metric.Quantity) string {
 func (s *sides) addAfter(q metric.Quantity, r *v1beta1.StepResult) {
 	s.after, s.idealAfter = append(s.after, metric.Value(q, r)), append(s.idealAfter, metric.Ideal(q, r))
 	s.lateAfter, s.undecided = append(s.lateAfter, metric.LateTogether(q, r)), s.undecided+r.Undecided
+	s.generators += metric.FailedByGenerator(r)
 }
 
 // addBefore adds the values of a step of the control.
 func (s *sides) addBefore(q metric.Quantity, r *v1beta1.StepResult) {
 	s.before, s.idealBefore = append(s.before, metric.Value(q, r)), append(s.idealBefore, metric.Ideal(q, r))
 	s.lateBefore, s.undecided = append(s.lateBefore, metric.LateTogether(q, r)), s.undecided+r.Undecided
+	s.generators += metric.FailedByGenerator(r)
 }
 
 // figureIn is the figure of a quantity; nil: there is none.

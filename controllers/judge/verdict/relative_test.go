@@ -164,7 +164,7 @@ func TestDifferenceToTheBaseline(t *testing.T) {
 		},
 		"too few samples of a request": {
 			onRequest(increase("p95", "10%"), "create"), []float64{1}, []float64{1}, v1beta1.ThresholdInconclusive, "",
-			"p95 of create of step 100 cannot be compared: LoadTest before has no such figure in its step 100: it had too few samples of request create, or no room for its result.",
+			"p95 of create of step 100 cannot be compared: LoadTest before has no such figure in its step 100: it had too few samples of request create, or no room for its result, or too many requests that were not sent or not answered.",
 		},
 		"a bound that cannot be read": {
 			v1beta1.Threshold{Metric: v1beta1.MetricGoodput, MaxDecrease: "much"}, []float64{1}, []float64{1}, v1beta1.ThresholdInconclusive, "",
@@ -172,7 +172,7 @@ func TestDifferenceToTheBaseline(t *testing.T) {
 		},
 		"too few samples before": {
 			increase("p95", "10%"), []float64{0, 1}, []float64{1}, v1beta1.ThresholdInconclusive, "",
-			"p95 of step 100 cannot be compared: LoadTest before has no such figure in its step 100: it had too few samples.",
+			"p95 of step 100 cannot be compared: LoadTest before has no such figure in its step 100: it had too few samples, or too many requests that were not sent or not answered.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -363,6 +363,20 @@ func TestSearchInDoubtSaysWhy(t *testing.T) {
 }
 
 // The least load there can be is a load.
+// A LoadTest that was stored before the API refused inRepetitions with search may have it: each
+// probe is judged by itself.
+func TestProbeIsJudgedWithInRepetitions(t *testing.T) {
+	p := probing(10, false)
+	p.spec.Thresholds[0].InRepetitions = ptr(int32(1))
+	p.status.Steps = plan.Probe(p.spec, p.status, 100)[1:]
+	p.status.Thresholds = verdict.Thresholds(p.spec, nil, p.status.Steps)
+	slowly := sent(0, 0, slow(1000, 2*time.Second))
+	p.status.Steps[0].State, p.status.Steps[0].Result, p.status.Steps[0].WorkersReporting = v1beta1.StepComplete, slowly.result, 1
+	if got := verdict.Judge(p.spec, p.status, 0, slowly.merged); got.Step != v1beta1.ThresholdFailed || len(got.Repeated) > 0 {
+		t.Errorf("p95 is 2s, and 200ms are allowed: %q, repeated %v", got.Step, got.Repeated)
+	}
+}
+
 func TestSearchOfOneUser(t *testing.T) {
 	for result, want := range map[v1beta1.ThresholdState]string{passed: "1 to ", broken: " to 1"} {
 		p := probing(24, false)

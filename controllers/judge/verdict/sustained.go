@@ -76,7 +76,7 @@ func (r run) keptAt(rung int32) (kept, judged bool) {
 		if !repeatedly {
 			return false, false
 		}
-		judged = about || step.ThresholdState == v1beta1.ThresholdPassed && (len(r.spec.Thresholds) == 0 || hasOwn(r.spec, &step))
+		judged = about || step.ThresholdState == v1beta1.ThresholdPassed && (len(r.spec.Thresholds) == 0 || hasOwn(r.spec, r.status.Steps, &step))
 	}
 	return true, judged
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 )
 
 // notCompared says what was not compared, as spec.baseline.optional allows; empty: nothing was left out.
@@ -38,7 +39,7 @@ func (r run) notCompared() string {
 // judgedIn are the steps in which a threshold on a difference is judged: of repetitions the last.
 func (r run) judgedIn(t *v1beta1.Threshold, of []v1beta1.StepStatus) (list []*v1beta1.StepStatus) {
 	for i := range of {
-		if t.IsRelative() && t.Covers(&of[i]) && !repeats(r.status.Steps, i) {
+		if t.IsRelative() && t.Covers(&of[i], rungs.NameOf(r.status.Steps, &of[i])) && !repeats(r.status.Steps, i) {
 			list = append(list, &of[i])
 		}
 	}

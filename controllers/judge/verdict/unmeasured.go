@@ -145,7 +145,7 @@ func (s sample) bestTime(u unmeasured) *big.Rat {
 	if s.threshold.Of == v1beta1.LatencyOfExpected {
 		return metric.Micros(s.metric.Times().Of(h))
 	}
-	return metric.Micros(s.pickBelow(h, s.excused()))
+	return metric.Micros(s.metric.Below(h, s.excused()))
 }
 
 // leftOut says which requests without a time a value leaves out, or counts by less than they

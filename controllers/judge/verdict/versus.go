@@ -1,11 +1,11 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 )
@@ -56,11 +56,10 @@ func newPairs(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, t *v1b
 				return s, fmt.Errorf("step %s did not run with all workers", of.Name)
 			case !rungs.IsSound(of.Result):
 				return s, fmt.Errorf("the generator did not send the planned load of step %s", of.Name)
-			case metric.Value(q, of.Result) == nil:
-				return s, fmt.Errorf("step %s has no such figure: %s", of.Name, withoutFigure(q))
 			}
 		}
-		if err := rungs.Broken(spec, pair.Control, q, "a control"); err != nil {
+		broken := rungs.Broken(spec, pair.Control, rungs.NameOf(status.Steps, step), q, "a control")
+		if err := cmp.Or(broken, unknownIn(pair.Candidate, q), unknownIn(pair.Control, q)); err != nil {
 			return s, err
 		}
 		s.addAfter(q, pair.Candidate.Result)

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -358,5 +360,87 @@ func TestLateGeneratorOfTheControlDecidesNothing(t *testing.T) {
 	})
 	if j := verdict.Final(&lt.Spec, &lt.Status); j.Verdict != v1beta1.VerdictPassed || j.Generator.Message != "Step 100 on v3 was late." {
 		t.Errorf("%s: %s", j.Verdict, j.Message)
+	}
+}
+
+// Each repetition of a step has a name of its own, and so has the step of the control. A threshold names
+// the step as the plan does.
+func TestADifferenceInAStepIsOfItsRepetitions(t *testing.T) {
+	allowed, more := atMost("failureRate", "50%"), increase("p95", "10%")
+	allowed.Steps, more.Steps = []string{"100"}, []string{"100"}
+	lt := versus(t, 3, more)
+	carryOut(lt, p95s(100, 100, 100), p95s(100, 100, 100), nil)
+	if got := lt.Status.Thresholds[0]; got.State != v1beta1.ThresholdPassed {
+		t.Errorf("%s: %s", got.State, verdict.Final(&lt.Spec, &lt.Status).Message)
+	}
+	lt = versus(t, 1, increase("p95", "10%"), allowed)
+	carryOut(lt, p95s(100), p95s(100), func(s *v1beta1.StepStatus) { s.Result.Failed = 400 })
+	if got := lt.Status.Thresholds[0]; got.State != v1beta1.ThresholdPassed {
+		t.Errorf("%s: %s", got.State, got.Message)
+	}
+}
+
+// What failed by the generator's doing might have been answered, and in time.
+func TestFailuresOfTheGeneratorAreNoDifference(t *testing.T) {
+	for _, threshold := range []v1beta1.Threshold{increase("failureRate", "10%"), lessGoodput(), increase("p95", "10%")} {
+		for name, edit := range map[string]func(*v1beta1.StepResult){
+			"timeouts that are excused": func(r *v1beta1.StepResult) {
+				r.Outcomes.Timeout, r.Excused = 100, 100
+				r.ResponseTime = &v1beta1.Latency{Samples: 1000, P95: &metav1.Duration{Duration: time.Second}}
+			},
+			"no port was left": func(r *v1beta1.StepResult) {
+				r.Outcomes.Other, r.Generator = 100, &v1beta1.GeneratorStatus{Reason: v1beta1.ReasonPortsExhausted, PortsExhausted: 100}
+			},
+		} {
+			lt := versus(t, 1, threshold)
+			carryOut(lt, p95s(100), p95s(100), func(s *v1beta1.StepStatus) {
+				if s.Side == v1beta1.SideCandidate {
+					s.Result.Expected, s.Result.Outcomes.Success, s.Result.Failed, s.Result.Goodput = 900, 900, 100, "900.0"
+					edit(s.Result)
+				}
+			})
+			if got := lt.Status.Thresholds[0]; got.State == v1beta1.ThresholdFailed || got.State == v1beta1.ThresholdInconclusive && got.Reason != v1beta1.ReasonGeneratorUncertain {
+				t.Errorf("%s: %s (%s): %s", name, got.State, got.Reason, got.Message)
+			}
+		}
+	}
+}
+
+// A limit on p99.9 counts 90 requests that were never sent with the time that they had waited. Without
+// them, the p99.9 of the others is no figure to compare.
+func TestUnsentRequestsAreInADifference(t *testing.T) {
+	lt := versus(t, 5, increase("p99.9", "10%"), atMost("p99.9", "30ms"))
+	lt.Spec.Ladder.RatePerUser, lt.Spec.Ladder.Duration.Duration = ptr(v1beta1.NewDecimal("10")), 10*time.Second
+	replan(t, lt)
+	st := &lt.Status
+	for i := range st.Steps {
+		step, unsent := &st.Steps[i], int64(90) // of 10,000 that were due
+		if step.Side == v1beta1.SideControl {
+			unsent = 0
+		}
+		o := sent(10_000-unsent, 0, unsentOf(unsent, 0))
+		o.merged.Requests[0].Service.RecordN(10*ms, 10_000-unsent)
+		result, err := results.StepResult(lt, step, o.merged, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step.State, step.WorkersReporting, step.Result = v1beta1.StepComplete, 1, result
+		judged := verdict.Judge(&lt.Spec, st, i, o.merged)
+		st.Thresholds, st.Steps[judged.At].ThresholdState = judged.Thresholds, judged.Step
+	}
+	const want = "p99.9 of step 100 (5) cannot be compared: in step 100 90 of the 10000 requests that were due were not sent or not answered, which is too many for p99.9."
+	relative, absolute := st.Thresholds[0], st.Thresholds[1]
+	if relative.State != v1beta1.ThresholdInconclusive || relative.Message != want || relative.Reason != "" || absolute.State != v1beta1.ThresholdFailed {
+		t.Errorf("two sentences of one status:\n%s (%s): %s\n%s: %s", relative.State, relative.Reason, relative.Message, absolute.State, absolute.Message)
+	}
+}
+
+// The target is not to blame for what the generator did not send.
+func TestUnsentRequestsOfTheGeneratorAreInDoubt(t *testing.T) {
+	lt := versus(t, 1, increase("p95", "10%"), atMost("unsentRate", "10%"))
+	carryOut(lt, p95s(100), p95s(100), func(s *v1beta1.StepStatus) { s.Result.Unsent, s.Result.UnsentByGenerator = 60, 20 })
+	const want = "p95 of step 100 cannot be compared: in step 100 60 of the 1000 requests that were due were not sent or not answered, which is too many for p95: the generator may have left 20 unsent."
+	if got := lt.Status.Thresholds[0]; got.State != v1beta1.ThresholdInconclusive || got.Reason != v1beta1.ReasonGeneratorUncertain || got.Message != want {
+		t.Errorf("%s (%s): %s", got.State, got.Reason, got.Message)
 	}
 }

@@ -100,7 +100,7 @@ func brokenIn(spec *v1beta1.LoadTestSpec, rung *rungs.Rung, byPart []metric.Quan
 			continue
 		}
 		for _, q := range append([]metric.Quantity{{}}, byPart...) {
-			if err := rungs.Broken(spec, step, q, "a baseline"); err != nil {
+			if err := rungs.Broken(spec, step, rung.Name, q, "a baseline"); err != nil {
 				return err
 			}
 		}

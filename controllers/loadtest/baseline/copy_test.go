@@ -263,6 +263,10 @@ func TestBrokenStepsAreNoBaseline(t *testing.T) {
 			threshold: v1beta1.Threshold{Metric: "failureRate", Max: ptr(intstr.FromString("2%"))},
 			before:    breaks(0, 2, 4, 6), want: []string{"10", "10 (2)", "100", "100 (2)"},
 		},
+		"as much may fail in a step, in every repetition": {
+			threshold: v1beta1.Threshold{Metric: "failureRate", Max: ptr(intstr.FromString("2%")), Steps: []string{"10"}},
+			before:    breaks(0, 2, 4, 6), want: []string{"10", "10 (2)"},
+		},
 		"the type that is compared": {
 			threshold: v1beta1.Threshold{Metric: "p95", Types: []string{"Read"}, MaxIncrease: "5%"},
 			before: func(lt *v1beta1.LoadTest) {

@@ -118,9 +118,6 @@ func thresholdOf(spec *v1beta1.LoadTestSpec, load string, t v1beta1.Threshold) (
 		steps = append(steps, s.Name)
 	}
 	t.Loads = nil
-	if t.OfStreams() && !hasStreams(spec, &t) {
-		return t, false
-	}
 	for _, part := range []struct {
 		named *[]string
 		has   []string
@@ -132,7 +129,19 @@ func thresholdOf(spec *v1beta1.LoadTestSpec, load string, t v1beta1.Threshold) (
 			return t, false
 		}
 	}
-	return t, true
+	return t, len(t.Requests)+len(t.Types) == 0 && !t.OfStreams() || sendsSome(spec, &t)
+}
+
+// sendsSome says whether the steps of a run send a request that a threshold can judge. The setup may
+// send others.
+func sendsSome(spec *v1beta1.LoadTestSpec, t *v1beta1.Threshold) bool {
+	requests := RequestNames(spec)
+	for i := range spec.Requests {
+		if Judges(spec, t, requests, i) && IsSent(spec, &spec.Requests[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // common are the names that are in both lists.

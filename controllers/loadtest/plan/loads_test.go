@@ -67,6 +67,11 @@ func TestEachLoadHasItsOwnRequestsStepsAndThresholds(t *testing.T) {
 			"sale-a: follow:default, create:0, step s",
 			"sale-b: follow:default, create:default, pay:0, journey buy, step s",
 		}},
+		"thresholds on what the setup sends in one load, and the steps in another": {`thresholds: [{metric: p50, max: 1s, requests: [create]}, {metric: p75, max: 1s, types: [Write]}, {metric: p90, max: 1s, requests: [create, follow], types: [Read]}],
+			setup: {fill: {request: create, count: 3}}, loads: [{name: a, requests: [follow], steps: [{name: s, users: 1, duration: 1s}]}, {name: b, requests: [create], steps: [{name: s, users: 1, duration: 1s}]}]`, []string{
+			"sale-a: follow:default, create:0, step s, threshold p90 [create follow][Read][][]",
+			"sale-b: create:default, step s, threshold p50 [create][][][], threshold p75 [][Write][][]",
+		}},
 		"thresholds by load, request, type, journey and step": {`thresholds: [{metric: p50, max: 1s}, {metric: p75, max: 1s, loads: [buyers]}, {metric: p90, max: 1s, requests: [follow, create]},
 			{metric: p95, max: 1s, types: [Write]}, {metric: p99, max: 1s, journeys: [buy]}, {metric: longest, max: 1s, steps: [all]}], ` + readersAndBuyers, []string{
 			"sale-readers: follow:default, step all, threshold p50 [][][][], threshold p90 [follow][][][], threshold longest [][][][all]",
@@ -138,6 +143,7 @@ func TestRefusedLoads(t *testing.T) {
 		"a request that none sends":    {"loads: [{name: x, journeys: [buy], steps: [{name: s, rate: 1, duration: 1s}]}]", none, "InvalidSpec: spec.requests[0]: no load sends follow; name it in requests of one of spec.loads, or leave it out."},
 		"a journey that none does":     {"loads: [{name: x, requests: [follow, create], steps: [{name: s, rate: 1, duration: 1s}]}]", none, "InvalidSpec: spec.journeys[0]: no load carries buy out; name it in journeys of one of spec.loads, or leave it out."},
 		"a threshold about none":       {"thresholds: [{metric: p95, max: 1s, loads: [a], requests: [create]}], loads: [" + one + ", " + two + "]", none, "InvalidSpec: spec.thresholds[0]: no load has what p95 is about; correct its loads, requests, types, journeys or steps."},
+		"a search with onBreach":       {"thresholds: [{metric: p95, max: 1s, onBreach: Abort}], loads: [" + one + ", {name: x, search: {users: {min: 1, max: 10}, duration: 1s}}]", none, "InvalidSpec: Load x: spec.thresholds: onBreach of p95 must not be set with search, whose thresholds hold for every probe; remove it or, with spec.loads, set loads of the threshold to those without a search."},
 		"a step that is none":          {"loads: [{name: x, steps: [{name: s, rate: 0, duration: 1s}]}]", none, "InvalidSpec: Load x: spec.steps[0].rate: must be greater than 0."},
 		"a rung that is none":          {"loads: [{name: x, ladder: {rates: [1, 0], duration: 1s}}]", none, "InvalidSpec: Load x: spec.ladder.rates[1]: must be greater than 0."},
 		"too high a ladder":            {"loads: [{name: x, ladder: {rates: [1, 200, 3], duration: 1s}}]", policy.Limits{Rate: 150}, "LimitExceeded: Load x: spec.ladder.rates[1]: sessions of up to 2 requests each send up to 400 requests per second, which is more than a LoadTest of namespace shop may have; at most 150 are accepted."},

@@ -199,8 +199,37 @@ func checkSearch(spec *v1beta1.LoadTestSpec) *Refusal {
 		return invalid("spec.search.%s: min must be greater than 0 and less than max.", field)
 	case s.Hold != nil && s.Hold.Duration != 0 && s.Hold.Duration < s.Duration.Duration:
 		return invalid("spec.search.hold: must be 0s, or at least duration.")
+	case spec.Worker != nil && spec.Worker.OnLoss == v1beta1.LossContinue:
+		return invalid("spec.worker.onLoss: must not be Continue with search, which needs all of the load that it asks for.")
+	}
+	if refusal := checkSearchThresholds(spec); refusal != nil {
+		return refusal
 	}
 	return checkPrecision(s)
+}
+
+// checkSearchThresholds refuses thresholds that do not hold for every probe alike.
+func checkSearchThresholds(spec *v1beta1.LoadTestSpec) *Refusal {
+	for i := range spec.Thresholds {
+		t := &spec.Thresholds[i]
+		for _, field := range []struct {
+			name  string
+			isSet bool
+		}{
+			{"onBreach", t.OnBreach != "" && t.OnBreach != v1beta1.BreachContinue},
+			{"upToUsers", t.UpToUsers != nil},
+			{"steps", t.Steps != nil},
+			{"inRepetitions", t.InRepetitions != nil},
+			{"maxIncrease", t.MaxIncrease != ""},
+			{"maxDecrease", t.MaxDecrease != ""},
+		} {
+			if field.isSet {
+				return invalid("spec.thresholds: %s of %s must not be set with search, whose thresholds hold for every probe; "+
+					"remove it or, with spec.loads, set loads of the threshold to those without a search.", field.name, cmp.Or(t.Name, string(t.Metric)))
+			}
+		}
+	}
+	return nil
 }
 
 func checkPrecision(s *v1beta1.Search) *Refusal {

@@ -64,6 +64,38 @@ func TestSearchesThatAreNoneAreRefused(t *testing.T) {
 	}
 }
 
+// The API server refuses these, but it has not seen the spec of a load that has a search.
+func TestThresholdsThatAProbeCannotKeepAreRefused(t *testing.T) {
+	const after = " of slow must not be set with search, whose thresholds hold for every probe; remove it or, with spec.loads, set loads of the threshold to those without a search."
+	for field, edit := range map[string]func(*v1beta1.Threshold){
+		"":              func(threshold *v1beta1.Threshold) { threshold.OnBreach = v1beta1.BreachContinue },
+		"onBreach":      func(threshold *v1beta1.Threshold) { threshold.OnBreach = v1beta1.BreachAbort },
+		"upToUsers":     func(threshold *v1beta1.Threshold) { threshold.UpToUsers = ptr(int32(5)) },
+		"steps":         func(threshold *v1beta1.Threshold) { threshold.Steps = []string{"1 users"} },
+		"inRepetitions": func(threshold *v1beta1.Threshold) { threshold.InRepetitions = ptr(int32(1)) },
+		"maxIncrease":   func(threshold *v1beta1.Threshold) { threshold.MaxIncrease = "10%" },
+		"maxDecrease":   func(threshold *v1beta1.Threshold) { threshold.MaxDecrease = "10%" },
+	} {
+		want := ""
+		if field != "" {
+			want = "spec.thresholds: " + field + after
+		}
+		threshold := v1beta1.Threshold{Name: "slow", Metric: "p95"}
+		edit(&threshold)
+		searching := spec(search(usersSearch(1, 100)))
+		searching.Thresholds = []v1beta1.Threshold{threshold}
+		if _, refusal := plan.New(loadTest(searching), policy.Everything()); message(refusal) != want {
+			t.Errorf("%q: refused: %q, want %q", field, message(refusal), want)
+		}
+	}
+	searching := spec(search(usersSearch(1, 100)))
+	searching.Worker = &v1beta1.Worker{OnLoss: v1beta1.LossContinue}
+	const want = "spec.worker.onLoss: must not be Continue with search, which needs all of the load that it asks for."
+	if _, refusal := plan.New(loadTest(searching), policy.Everything()); message(refusal) != want {
+		t.Errorf("onLoss: refused: %q, want %q", message(refusal), want)
+	}
+}
+
 // A probe that is appended follows a rest, unless there is none, and takes as long as the
 // first may; its name is its own.
 func TestStepsOfTheNextProbe(t *testing.T) {
