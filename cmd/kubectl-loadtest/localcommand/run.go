@@ -60,9 +60,9 @@ type Options struct {
 	Output string
 	// Baseline is a finished LoadTest to compare with; nil: there is none.
 	Baseline *v1beta1.LoadTest
-	// Results opens the place of the results of single requests, of so many LoadTests, and returns what
-	// closes it; nil: they are not kept.
-	Results func(tests int) (results *local.Results, closeResults func() error, err error)
+	// Results opens the place of the results of single requests of these LoadTests, or refuses it, and
+	// returns what closes it; nil: they are not kept.
+	Results func(tests []*v1beta1.LoadTest) (results *local.Results, closeResults func() error, err error)
 }
 
 // Outcome is a LoadTest that has run, and the results of its steps beyond their summary.
@@ -96,7 +96,7 @@ func (r *Runner) Run(ctx context.Context, manifests []document.Manifest, o *Opti
 	var results *local.Results
 	if o.Results != nil {
 		var closeResults func() error
-		if results, closeResults, err = o.Results(len(tests)); err != nil {
+		if results, closeResults, err = o.Results(tests); err != nil {
 			return exitcode.Error, Outcome{}, err
 		}
 		defer func() { err = errors.Join(err, closeResults()) }()
