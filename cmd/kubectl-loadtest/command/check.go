@@ -258,14 +258,14 @@ func (t *checkedTest) plan(policy *preview.Policy, o *checkOptions, files *local
 	}) {
 		t.refuseField(wrong.Field, wrong.Message)
 	}
-	if p.Policy != "" {
-		t.judgePolicy(o.config != "")
+	for _, refused := range p.Refused {
+		t.judgePolicy(refused, o.config != "")
 	}
 }
 
-// judgePolicy is about a target that the policy does not allow.
-func (t *checkedTest) judgePolicy(known bool) {
-	field, message, _ := strings.Cut(t.preview.Policy, ": ")
+// judgePolicy is about something that the policy does not allow.
+func (t *checkedTest) judgePolicy(refused string, known bool) {
+	field, message, _ := strings.Cut(refused, ": ")
 	if known {
 		t.refuseField(field, message)
 		return

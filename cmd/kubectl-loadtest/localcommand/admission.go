@@ -2,6 +2,7 @@ package localcommand
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,7 +29,7 @@ func (r *Runner) admit(ctx context.Context, manifests []document.Manifest, objec
 		if err := services.Direct(lt); err != nil {
 			return nil, err
 		}
-		if err := local.Check(lt, objects); err != nil {
+		if err := errors.Join(local.Check(lt, objects), local.CheckExposure(lt)); err != nil {
 			return nil, err
 		}
 		tests = append(tests, lt)
