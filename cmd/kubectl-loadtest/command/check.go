@@ -188,11 +188,11 @@ func newReviews(tests []*checkedTest) (r reviews, err error) {
 }
 
 // of returns what an object would run, or what is wrong with it.
-func (r reviews) of(ctx context.Context, object *unstructured.Unstructured) (*v1beta1.LoadTest, []admission.Problem) {
+func (r reviews) of(ctx context.Context, object *unstructured.Unstructured, written admission.Written) (*v1beta1.LoadTest, []admission.Problem) {
 	if !isSchedule(object) {
-		return r.tests.Review(ctx, object)
+		return r.tests.Review(ctx, object, written)
 	}
-	s, problems := r.schedules.ReviewSchedule(ctx, object)
+	s, problems := r.schedules.ReviewSchedule(ctx, object, written)
 	if s == nil {
 		return nil, problems
 	}
@@ -223,7 +223,7 @@ func (t *checkedTest) admit(ctx context.Context, review reviews) {
 	if given.GetNamespace() == "" {
 		given.SetNamespace(localcommand.Namespace)
 	}
-	lt, problems := review.of(ctx, given)
+	lt, problems := review.of(ctx, given, t.Written)
 	for _, p := range problems {
 		t.refuse(p.Field, p.Message)
 	}

@@ -57,6 +57,22 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 			testHead + strings.Replace(goodSpec, "users: 10", "rate: 0.5", 1),
 			[]string{`a.yaml:7: LoadTest hello: spec.steps[0].rate: must be a whole number, or a text; write "0.5", with quotes`},
 		},
+		"names that YAML reads as something else": {
+			testHead + strings.NewReplacer("name: health", "name: no", "10 users,", "0x10,").Replace(goodSpec) + "  loads: [{name: y}]\n",
+			[]string{
+				`a.yaml:6: LoadTest hello: spec.requests[0].name: must be a text; write "no", with quotes (`,
+				`spec.steps[0].name: must be a text; write "0x10", with quotes (`, `spec.loads[0].name: must be a text; write "y", with quotes (`,
+			},
+		},
+		"headers that YAML reads as numbers": {
+			testHead + strings.Replace(goodSpec, "/health}", "/health, headers: [{name: A, value: &a 012}, {name: B, value: 1_000}, {name: C, value: *a}, {name: D, value: 1e3}]}", 1),
+			[]string{`headers[0].value: must be a text; write "012", with quotes`, `headers[1].value: must be a text; write "1_000", with quotes`,
+				`headers[2].value: must be a text; write "012", with quotes`, `headers[3].value: must be a text; write "1e3", with quotes`},
+		},
+		"a rate with too many digits": {
+			testHead + strings.Replace(goodSpec, "users: 10", "rate: 1000000000", 1),
+			[]string{`spec.steps[0].rate: Invalid value: 1000000000: must be a number from 0.000001 to 999999999, of up to 6 decimals: 12, or in quotes "0.5"`},
+		},
 		"a number in quotes": {
 			testHead + strings.Replace(goodSpec, "users: 10", `users: "10"`, 1),
 			[]string{"spec.steps[0].users: must be a whole number; write 10, without quotes"},

@@ -42,7 +42,7 @@ func accepted(t *testing.T, d *draft.Draft, err error) (*v1beta1.LoadTest, strin
 		t.Fatalf("%v:\n%s", err, data)
 	}
 	object.SetNamespace("default")
-	lt, problems := rules.Review(context.Background(), object)
+	lt, problems := rules.Review(context.Background(), object, nil)
 	for _, p := range problems {
 		t.Errorf("the API refuses %s: %s", p.Field, p.Message)
 	}
