@@ -22,6 +22,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/preview"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/templates"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // policyHelp is the part of the help that is about the operator's policy.
@@ -63,8 +64,6 @@ type checkedFiles struct {
 	tests    []*checkedTest
 	problems []problem
 	warnings []problem
-	// others is how many objects are no LoadTests.
-	others int
 }
 
 // checkedTest is a LoadTest of a file, or what a LoadTestSchedule of a file starts.
@@ -149,8 +148,9 @@ func (c *checkedFiles) take(path string, documents []document.Document, files *l
 			if err := files.Add(d.Object); err != nil {
 				c.problems = append(c.problems, problem{d, "", err.Error()})
 			}
-		default:
-			c.others++
+		case mistaken(d.Object) != "":
+			found = true
+			c.problems = append(c.problems, problem{d, "", mistaken(d.Object)})
 		}
 	}
 	if !found {
@@ -208,6 +208,18 @@ func isSchedule(object *unstructured.Unstructured) bool {
 func isOfAnotherVersion(object *unstructured.Unstructured) bool {
 	kind := object.GroupVersionKind().GroupKind()
 	return kind == document.LoadTestKind.GroupKind() || kind == scheduleKind.GroupKind()
+}
+
+// mistaken says what an object is taken for that is of no kind of ours, but of nearly such a name; "": it is
+// another object, which is no concern of ours.
+func mistaken(object *unstructured.Unstructured) string {
+	kind := object.GroupVersionKind()
+	meant := text.MostAlike(kind.Kind, []string{document.LoadTestKind.Kind, scheduleKind.Kind})
+	group := v1beta1.GroupVersion.Group
+	if meant == "" || text.MostAlike(kind.Group, []string{group}) == "" {
+		return ""
+	}
+	return fmt.Sprintf("there is no kind %s of %s; did you mean %s of %s?", kind.Kind, object.GetAPIVersion(), meant, v1beta1.GroupVersion)
 }
 
 // admit checks what the API server checks.
@@ -297,9 +309,9 @@ func (p problem) String() string {
 	if line := p.Line(p.field); line > 0 {
 		where += fmt.Sprintf(":%d", line)
 	}
-	text := fmt.Sprintf("%s: %s %s: ", where, p.Object.GetKind(), document.DisplayName(p.Object))
+	said := fmt.Sprintf("%s: %s %s: ", where, p.Object.GetKind(), document.DisplayName(p.Object))
 	if p.field != "" {
-		text += p.field + ": "
+		said += p.field + ": "
 	}
-	return text + p.message
+	return said + p.message
 }

@@ -259,6 +259,19 @@ func TestValidateTakesAllSamples(t *testing.T) {
 }
 
 // A schedule is checked by its own definition, and its template as a LoadTest is.
+func TestValidateSaysWhichKindIsMistaken(t *testing.T) {
+	file := write(t, "a.yaml", testHead+goodSpec+"---\n"+strings.Replace(testHead, "LoadTest", "Loadtest", 1)+goodSpec+"---\n"+strings.Replace(testHead, "loadtest.dev", "loadtests.dev", 1)+goodSpec+
+		"---\napiVersion: e2etest.grpc.io/v1\nkind: LoadTest\nmetadata: {name: other}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: other}\n")
+	for _, command := range []string{"validate", "plan"} {
+		got := alone(t.Context(), t, command, "-f", file)
+		contains(t, command, got.err, "a.yaml:9: Loadtest hello: there is no kind Loadtest of loadtest.dev/v1beta1; did you mean LoadTest of loadtest.dev/v1beta1?",
+			"a.yaml:17: LoadTest hello: there is no kind LoadTest of loadtests.dev/v1beta1; did you mean LoadTest of loadtest.dev/v1beta1?")
+		if got.code != 1 || strings.Contains(got.err, "other") {
+			t.Errorf("%s: exit code %d:\n%s", command, got.code, got.err)
+		}
+	}
+}
+
 func TestValidateChecksSchedules(t *testing.T) {
 	const head = "apiVersion: loadtest.dev/v1beta1\nkind: LoadTestSchedule\nmetadata: {name: nightly}\nspec:\n  schedule: '0 3 * * *'\n  template:\n    spec:\n"
 	spec := strings.ReplaceAll(strings.TrimPrefix(goodSpec, "spec:\n"), "\n  ", "\n      ")
