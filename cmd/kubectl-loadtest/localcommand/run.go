@@ -89,7 +89,7 @@ func (r *Runner) Run(ctx context.Context, manifests []document.Manifest, o *Opti
 		services[serve.Service(o.Serve)] = address
 		r.say(fmt.Sprintf("%s serves on %s, in this process and with its data in memory: good for a try, not for figures", o.Serve, address))
 	}
-	tests, err := r.admit(ctx, manifests, o.Objects, services)
+	tests, err := r.admit(ctx, manifests, o, services)
 	if err != nil {
 		return exitcode.Error, Outcome{}, err
 	}
@@ -121,7 +121,10 @@ func (r *Runner) Run(ctx context.Context, manifests []document.Manifest, o *Opti
 
 // write writes the report.
 func (r *Runner) write(o Outcome, output string) error {
-	data, err := form.RenderAll(o.Test, o.Loads, o.Archived, output, "")
+	if output == "html" && len(o.Loads) > 0 {
+		r.say(fmt.Sprintf("the page has no steps and requests of the loads: run with -o yaml > FILE to keep them, and make the page of one with report -f FILE %s -o html", o.Loads[0].Name))
+	}
+	data, err := form.RenderLocal(o.Test, o.Loads, o.Archived, output)
 	if err == nil {
 		_, err = r.Out.Write(data)
 	}
