@@ -69,7 +69,7 @@ func TestReportReadsALocalRunWithLoads(t *testing.T) {
 	}
 	contains(t, "of a page", alone(t.Context(), t, "run", "--local", "-f", test, "-o", "html").err, "the page has no steps and requests of the loads: run with -o yaml > FILE to keep them, and make the page of one with report -f FILE both-one -o html")
 	if got := alone(t.Context(), t, "run", "--local", "-f", test, "-o", "hgrm"); got.code != 4 || strings.Contains(got.err, "Running") ||
-		!strings.Contains(got.err, "-o hgrm: LoadTest both sends several loads, and each has steps of its own: use -o yaml > FILE, and then report -f FILE both-one -o hgrm") {
+		!strings.Contains(got.err, "-o hgrm: LoadTest both sends several loads, and each has steps of its own: use -o yaml > FILE, and then report -f FILE NAME -o hgrm, with the name of") {
 		t.Errorf("exit code %d, %s", got.code, got.err)
 	}
 }

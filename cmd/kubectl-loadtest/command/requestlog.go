@@ -66,9 +66,11 @@ type keptFile struct {
 
 // openKept opens a file before the run: after it, it is too late to say that nothing can be written.
 func openKept(name string) (*keptFile, error) {
-	_, err := os.Stat(name)
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	isNew := errors.Is(err, os.ErrNotExist)
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
+	if isNew {
+		f, err = os.Create(name)
+	}
 	return &keptFile{File: f, isNew: isNew}, err
 }
 

@@ -59,7 +59,7 @@ func named(said, folder string) string {
 	if !strings.Contains(said, folder) {
 		return said
 	}
-	said = strings.ReplaceAll(said, folder+plan.FileDir, plan.FileDir)
+	said = strings.ReplaceAll(said, folder+plan.FileDir+"/", plan.FileDir+"/")
 	return keyFile.ReplaceAllStringFunc(said, func(path string) string {
 		found := keyFile.FindStringSubmatch(path)
 		return found[3] + " of " + map[string]string{"configmaps": "ConfigMap ", "secrets": "Secret "}[found[1]] + found[2]

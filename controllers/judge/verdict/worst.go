@@ -3,7 +3,6 @@ package verdict
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -89,12 +88,15 @@ func commonest(r *measure.Request, expects func(code int) bool) string {
 	return measure.StatusName(code)
 }
 
+// switchingProtocols is the status of HTTP that opens a connection of WebSocket.
+const switchingProtocols = 101
+
 // expectsStatus says whether a request expects a status code, of HTTP or of gRPC.
 func expectsStatus(r *v1beta1.Request, code int) bool {
 	e := r.Expect
 	switch {
 	case r.WebSocket != nil:
-		return code == http.StatusSwitchingProtocols
+		return code == switchingProtocols
 	case r.GRPC != nil && (e == nil || len(e.GRPCStatus) == 0):
 		return code == measure.GRPCOK
 	case r.GRPC != nil:

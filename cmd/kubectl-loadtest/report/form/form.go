@@ -15,7 +15,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/junit"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/markdown"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/vegeta"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
@@ -106,8 +105,8 @@ func RenderLocal(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest, archived []*ar
 // CheckLocal refuses a form for a run on this machine that could not have it, before anything is sent.
 func CheckLocal(lt *v1beta1.LoadTest, output string) error {
 	if len(lt.Spec.Loads) > 0 && slices.Contains(ofSteps, output) {
-		return fmt.Errorf("-o %s: LoadTest %s sends several loads, and each has steps of its own: use -o yaml > FILE, and then report -f FILE %s -o %[1]s",
-			output, lt.Name, plan.LoadName(lt.Name, lt.Spec.Loads[0].Name))
+		return fmt.Errorf("-o %s: LoadTest %s sends several loads, and each has steps of its own: use -o yaml > FILE, and then report -f FILE NAME -o %[1]s, with the name of the LoadTest of a load",
+			output, lt.Name)
 	}
 	return nil
 }
