@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	badRate  = `must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`
+	badRate  = `must be a number from 0.000001 to 999999999, of up to 6 decimals: 12, or in quotes "0.5"`
 	badThink = `must have two times from 0s to 1h, of which max is from 1ms and not below min, such as {min: 1s, max: 3s}`
 )
 

@@ -118,7 +118,7 @@ var thresholdValidations = []validation{
 		want:    []string{"spec.audits[0].rateLimit.capacity: Invalid value: 0: spec.audits[0].rateLimit.capacity in body should be greater than or equal to 1"}},
 	{name: "refill", valid: "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '0.5', clientHeader: A}}]}",
 		invalid: "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '0', clientHeader: A}}]}",
-		want:    []string{`spec.audits[0].rateLimit.refillPerSecond: Invalid value: "0": must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`}},
+		want:    []string{`spec.audits[0].rateLimit.refillPerSecond: Invalid value: "0": must be a number from 0.000001 to 999999999, of up to 6 decimals: 12, or in quotes "0.5"`}},
 	{name: "client header", valid: "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: X-Api-Key}}]}",
 		invalid: "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: 'X:'}}]}",
 		want:    []string{`spec.audits[0].rateLimit.clientHeader: Invalid value: "X:": spec.audits[0].rateLimit.clientHeader in body should match '^[-!#$%&'*+.^_` + "`" + `|~0-9A-Za-z]+$'`}},

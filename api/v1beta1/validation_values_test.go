@@ -35,7 +35,7 @@ func aTime(patch, path, message string) spelling {
 }
 
 func aDecimal(patch, path string) spelling {
-	return spelling{patch, path, `must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`, decimals, noDecimals}
+	return spelling{patch, path, `must be a number from 0.000001 to 999999999, of up to 6 decimals: 12, or in quotes "0.5"`, decimals, noDecimals}
 }
 
 func aBound(metric, message string, accepted, refused []string) spelling {

@@ -16,7 +16,7 @@ import (
 //
 // +kubebuilder:validation:XIntOrString
 // +kubebuilder:validation:MaxLength=16
-// +kubebuilder:validation:XValidation:rule="string(self).matches('^[0-9]{1,9}([.][0-9]{1,6})?$') && double(self) > 0.0",message="must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as \"0.5\""
+// +kubebuilder:validation:XValidation:rule="string(self).matches('^[0-9]{1,9}([.][0-9]{1,6})?$') && double(self) > 0.0",message="must be a number from 0.000001 to 999999999, of up to 6 decimals: 12, or in quotes \"0.5\""
 type Decimal intstr.IntOrString
 
 // NewDecimal is a decimal of that text.

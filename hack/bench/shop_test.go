@@ -32,7 +32,7 @@ func TestTheLoadTestOfTheShopIsValid(t *testing.T) {
 	manifest.SetNamespace("shop") // kubectl sets one
 	api, err := admission.OfLoadTests()
 	must.Succeed(t, err)
-	if _, problems := api.Review(t.Context(), manifest); len(problems) > 0 {
+	if _, problems := api.Review(t.Context(), manifest, nil); len(problems) > 0 {
 		t.Errorf("the manifest has problems: %v", problems)
 	}
 	lt, err := readShop("shop/shop.yaml")

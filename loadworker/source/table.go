@@ -121,6 +121,27 @@ func (t *Table) checkAll() error {
 	return nil
 }
 
+// CheckInPath refuses values of a column that must not stand in a path, and CheckInHeader those that must
+// not stand in a header. A table without the column has none. A worker finds the same when it compiles
+// its requests.
+func (t *Table) CheckInPath(column string) error { return t.checkColumn(column, inPath) }
+
+// CheckInHeader is described at CheckInPath.
+func (t *Table) CheckInHeader(column string) error { return t.checkColumn(column, inHeader) }
+
+func (t *Table) checkColumn(column string, p position) error {
+	i := slices.Index(t.columns, column)
+	if i < 0 {
+		return nil
+	}
+	for row := range t.Rows() {
+		if err := p.check(string(t.cell(row, i))); err != nil {
+			return fmt.Errorf("%s%s: %w", t.name, t.line(row), err)
+		}
+	}
+	return nil
+}
+
 func (t *Table) line(row int) string {
 	if row >= len(t.lines) {
 		return ""

@@ -25,28 +25,32 @@ type Problem struct {
 	Message string
 }
 
+// Written returns the text of the number, truth value or text at a path as the user wrote it, without quotes;
+// false: there is none. YAML reads y as true, and 0x10 as 16.
+type Written func(path string) (string, bool)
+
 // Review finds all that the API server would refuse in a LoadTest, where that stops at
 // unknown fields, and says what may have been meant. The LoadTest is as it would be
-// stored; nil if there is a problem.
-func (a *Admission) Review(ctx context.Context, manifest *unstructured.Unstructured) (*v1beta1.LoadTest, []Problem) {
+// stored; nil if there is a problem. written is nil if the manifest comes from no text.
+func (a *Admission) Review(ctx context.Context, manifest *unstructured.Unstructured, written Written) (*v1beta1.LoadTest, []Problem) {
 	lt := &v1beta1.LoadTest{}
-	if problems := a.review(ctx, manifest, lt); len(problems) > 0 {
+	if problems := a.review(ctx, manifest, written, lt); len(problems) > 0 {
 		return nil, problems
 	}
 	return lt, nil
 }
 
 // ReviewSchedule is Review of a LoadTestSchedule, by an Admission of these.
-func (a *Admission) ReviewSchedule(ctx context.Context, manifest *unstructured.Unstructured) (*v1beta1.LoadTestSchedule, []Problem) {
+func (a *Admission) ReviewSchedule(ctx context.Context, manifest *unstructured.Unstructured, written Written) (*v1beta1.LoadTestSchedule, []Problem) {
 	s := &v1beta1.LoadTestSchedule{}
-	if problems := a.review(ctx, manifest, s); len(problems) > 0 {
+	if problems := a.review(ctx, manifest, written, s); len(problems) > 0 {
 		return nil, problems
 	}
 	return s, nil
 }
 
 // review finds what is wrong with a manifest, and reads it into what into points to.
-func (a *Admission) review(ctx context.Context, manifest *unstructured.Unstructured, into any) (problems []Problem) {
+func (a *Admission) review(ctx context.Context, manifest *unstructured.Unstructured, written Written, into any) (problems []Problem) {
 	object := manifest.DeepCopy()
 	unknown, malformed := a.unknown(object)
 	for _, path := range unknown {
@@ -63,7 +67,7 @@ func (a *Admission) review(ctx context.Context, manifest *unstructured.Unstructu
 		if e.Field == "<nil>" { // that the rules were not checked: they are, once the rest is right
 			continue
 		}
-		p := Problem{e.Field, a.said(e, object.Object) + a.remedy(e)}
+		p := Problem{e.Field, a.said(e, object.Object, written) + a.remedy(e)}
 		if !slices.Contains(problems, p) { // a number or a text that is neither is refused twice
 			problems = append(problems, p)
 		}
@@ -96,9 +100,9 @@ func (a *Admission) isItemOfNoList(path string) bool {
 }
 
 // said is the error as the API server words it, but for types and metrics.
-func (a *Admission) said(e *field.Error, object map[string]any) string {
+func (a *Admission) said(e *field.Error, object map[string]any, written Written) string {
 	if e.Type == field.ErrorTypeTypeInvalid {
-		if said := a.wrongType(e.Field, object); said != "" {
+		if said := a.wrongType(e.Field, object, written); said != "" {
 			return said
 		}
 	}

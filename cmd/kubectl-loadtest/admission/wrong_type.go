@@ -19,20 +19,12 @@ import (
 
 // wrongType says what is wrong with a value that is of another type than its field, and how it
 // is written rightly; "" if there is nothing to say.
-func (a *Admission) wrongType(path string, object map[string]any) string {
+func (a *Admission) wrongType(path string, object map[string]any, written Written) string {
 	s, value := a.at(path), valueAt(object, path)
 	if s == nil || value == nil {
 		return ""
 	}
-	written, err := json.Marshal(value)
-	if err != nil {
-		return ""
-	}
-	const short = 40 // bytes: what is longer is no help in a sentence
-	like := ""
-	if len(written) <= short {
-		like = string(written)
-	}
+	like := spelled(path, value, written)
 	if s.XIntOrString {
 		return "must be a whole number, or a text" + asText(path, object, value, like)
 	}
@@ -49,6 +41,29 @@ func (a *Admission) wrongType(path string, object map[string]any) string {
 		return wrongObject(s, value)
 	}
 	return ""
+}
+
+// spelled is a value as the user wrote it, or else as JSON; "" if it is long.
+func spelled(path string, value any, written Written) string {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	like := string(data)
+	switch value.(type) {
+	case int64, float64, bool:
+		if written == nil {
+			break
+		}
+		if as, ok := written(path); ok {
+			like = as
+		}
+	}
+	const short = 40 // bytes: what is longer is no help in a sentence
+	if len(like) > short {
+		return ""
+	}
+	return like
 }
 
 // asText is how a number is written as a text; in a limit of a metric, with its unit.
@@ -95,14 +110,15 @@ var isLimit = regexp.MustCompile(`^(.*\.thresholds\[\d+\])\.(max|min)$`)
 // withUnitOf is how a number is written as a limit of a metric.
 func withUnitOf(name, value any, like string) string {
 	written, isText := name.(string)
-	_, isNumber := value.(float64)
+	number, isNumber := value.(float64)
 	m := metric.Of(v1beta1.Metric(written))
+	plain := strconv.FormatFloat(number, 'f', -1, 64)
 	switch {
 	case !isText || !isNumber || m.Measured == nil:
 	case m.Unit == metric.Share:
-		return fmt.Sprintf("; write %s%% for %[1]s percent", like)
+		return fmt.Sprintf("; write %s%% for %[1]s percent", plain)
 	case m.Unit == metric.Latency:
-		return fmt.Sprintf("; write %sms for %[1]s milliseconds", like)
+		return fmt.Sprintf("; write %sms for %[1]s milliseconds", plain)
 	}
 	return quoted(value, like)
 }

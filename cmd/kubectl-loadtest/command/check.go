@@ -22,6 +22,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/preview"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/templates"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // policyHelp is the part of the help that is about the operator's policy.
@@ -63,8 +64,6 @@ type checkedFiles struct {
 	tests    []*checkedTest
 	problems []problem
 	warnings []problem
-	// others is how many objects are no LoadTests.
-	others int
 }
 
 // checkedTest is a LoadTest of a file, or what a LoadTestSchedule of a file starts.
@@ -149,8 +148,9 @@ func (c *checkedFiles) take(path string, documents []document.Document, files *l
 			if err := files.Add(d.Object); err != nil {
 				c.problems = append(c.problems, problem{d, "", err.Error()})
 			}
-		default:
-			c.others++
+		case mistaken(d.Object) != "":
+			found = true
+			c.problems = append(c.problems, problem{d, "", mistaken(d.Object)})
 		}
 	}
 	if !found {
@@ -188,11 +188,11 @@ func newReviews(tests []*checkedTest) (r reviews, err error) {
 }
 
 // of returns what an object would run, or what is wrong with it.
-func (r reviews) of(ctx context.Context, object *unstructured.Unstructured) (*v1beta1.LoadTest, []admission.Problem) {
+func (r reviews) of(ctx context.Context, object *unstructured.Unstructured, written admission.Written) (*v1beta1.LoadTest, []admission.Problem) {
 	if !isSchedule(object) {
-		return r.tests.Review(ctx, object)
+		return r.tests.Review(ctx, object, written)
 	}
-	s, problems := r.schedules.ReviewSchedule(ctx, object)
+	s, problems := r.schedules.ReviewSchedule(ctx, object, written)
 	if s == nil {
 		return nil, problems
 	}
@@ -210,6 +210,18 @@ func isOfAnotherVersion(object *unstructured.Unstructured) bool {
 	return kind == document.LoadTestKind.GroupKind() || kind == scheduleKind.GroupKind()
 }
 
+// mistaken says what an object is taken for that is of no kind of ours, but of nearly such a name; "": it is
+// another object, which is no concern of ours.
+func mistaken(object *unstructured.Unstructured) string {
+	kind := object.GroupVersionKind()
+	meant := text.MostAlike(kind.Kind, []string{document.LoadTestKind.Kind, scheduleKind.Kind})
+	group := v1beta1.GroupVersion.Group
+	if meant == "" || text.MostAlike(kind.Group, []string{group}) == "" {
+		return ""
+	}
+	return fmt.Sprintf("there is no kind %s of %s; did you mean %s of %s?", kind.Kind, object.GetAPIVersion(), meant, v1beta1.GroupVersion)
+}
+
 // admit checks what the API server checks.
 func (t *checkedTest) admit(ctx context.Context, review reviews) {
 	if t.Object.GetName() == "" && t.Object.GetGenerateName() == "" {
@@ -223,7 +235,7 @@ func (t *checkedTest) admit(ctx context.Context, review reviews) {
 	if given.GetNamespace() == "" {
 		given.SetNamespace(localcommand.Namespace)
 	}
-	lt, problems := review.of(ctx, given)
+	lt, problems := review.of(ctx, given, t.Written)
 	for _, p := range problems {
 		t.refuse(p.Field, p.Message)
 	}
@@ -258,14 +270,14 @@ func (t *checkedTest) plan(policy *preview.Policy, o *checkOptions, files *local
 	}) {
 		t.refuseField(wrong.Field, wrong.Message)
 	}
-	if p.Policy != "" {
-		t.judgePolicy(o.config != "")
+	for _, refused := range p.Refused {
+		t.judgePolicy(refused, o.config != "")
 	}
 }
 
-// judgePolicy is about a target that the policy does not allow.
-func (t *checkedTest) judgePolicy(known bool) {
-	field, message, _ := strings.Cut(t.preview.Policy, ": ")
+// judgePolicy is about something that the policy does not allow.
+func (t *checkedTest) judgePolicy(refused string, known bool) {
+	field, message, _ := strings.Cut(refused, ": ")
 	if known {
 		t.refuseField(field, message)
 		return
@@ -297,9 +309,9 @@ func (p problem) String() string {
 	if line := p.Line(p.field); line > 0 {
 		where += fmt.Sprintf(":%d", line)
 	}
-	text := fmt.Sprintf("%s: %s %s: ", where, p.Object.GetKind(), document.DisplayName(p.Object))
+	said := fmt.Sprintf("%s: %s %s: ", where, p.Object.GetKind(), document.DisplayName(p.Object))
 	if p.field != "" {
-		text += p.field + ": "
+		said += p.field + ": "
 	}
-	return text + p.message
+	return said + p.message
 }

@@ -25,6 +25,8 @@ func (c *config) compare() *cobra.Command {
 		Long: "Put finished LoadTests side by side: steps of the same name and load, the median of\n" +
 			"their repetitions, and how far each differs from the first. LoadTests from files, as\n" +
 			"report -o yaml writes them, come first.\n\n" +
+			"A difference is the median of the ratios of all pairs of repetitions, one of each\n" +
+			"LoadTest. With repetitions, it may be another than the ratio of the two medians.\n\n" +
 			"A difference is marked better or worse where chance does not explain it: of 100\n" +
 			"comparisons of runs of the same target, at most 5 have any mark by chance (Holm's\n" +
 			"method, over all figures that are shown). With at least 3 repetitions of both, their\n" +

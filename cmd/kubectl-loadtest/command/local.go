@@ -79,7 +79,9 @@ func (c *config) runLocal(ctx context.Context, files []string, o *localOptions, 
 	}
 	worst, _, err := c.runner(live).Run(ctx, tests, &localcommand.Options{
 		Objects: objects, Services: o.services, Serve: o.serve, Output: o.output, Baseline: before,
-		Results: func(tests int) (*local.Results, func() error, error) { return o.results.open(tests, c.warn) },
+		Results: func(tests []*v1beta1.LoadTest) (*local.Results, func() error, error) {
+			return o.results.open(tests, c.warn)
+		},
 	})
 	if err != nil {
 		return err

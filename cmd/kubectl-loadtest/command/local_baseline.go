@@ -19,7 +19,7 @@ func (c *config) readBaseline(file string, manifests []document.Manifest) (*v1be
 	if file == "" {
 		return nil, nil
 	}
-	before, _, err := c.readSaved(file)
+	before, _, err := c.readSaved(file, "")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, c.withoutBaseline(file, manifests)
 	}

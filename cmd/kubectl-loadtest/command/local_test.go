@@ -153,6 +153,11 @@ func TestLocalRunRefuses(t *testing.T) {
 			args: []string{"--local", "-f", write(t, "b.yaml", localTest("url: ftp://a"))},
 			want: `LoadTest hello: LoadTest.loadtest.dev "hello" is invalid: spec.target.url: Invalid value: "ftp://a": url must be http:// or https:// with a host and without a path, such as http://shortener:8080`,
 		},
+		"responses in messages beside a Secret": {
+			args: []string{"--local", "-f", write(t, "s.yaml", strings.Replace(localTest("url: http://127.0.0.1:1, headers: [{name: A, valueFrom: {secret: {name: s, key: k}}}]"), "spec: {", "spec: {expose: Responses, ", 1)+
+				"---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {k: hush}\n")},
+			want: "LoadTest hello: spec.expose: Responses is not allowed beside values of Secret s, which the target may send back, so that they stand in the report; remove spec.expose, or send values that are not secret",
+		},
 		"another kind": {
 			args: []string{"--local", "-f", write(t, "c.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n")},
 			want: "holds no LoadTest, but a Deployment of apps/v1",

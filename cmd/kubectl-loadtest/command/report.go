@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,11 +23,12 @@ func (c *config) report() *cobra.Command {
 	var from source
 	var to linkOptions
 	command := &cobra.Command{
-		Use:   "report NAME | report -f FILE | report --from FILE",
+		Use:   "report NAME | report -f FILE [NAME] | report --from FILE",
 		Short: "Print what a LoadTest measured",
 		Long: "Print what a LoadTest has measured: all of it, or what there is so far.\n" +
 			"With -f it is read from a file, such as kubectl get loadtest NAME -o yaml or\n" +
-			"report -o yaml writes, and needs no cluster. The page has plots over time if the\n" +
+			"report -o yaml writes, and needs no cluster; of a run with loads that run --local -o yaml\n" +
+			"wrote, a name gives the report of one load. The page has plots over time if the\n" +
 			"ConfigMaps of status.resultRefs can be read: in the cluster, or in the file.\n" +
 			"With --from it is read from the operator's archive of finished runs: the file of a\n" +
 			"run, or a folder, from which it takes the most recent run of that name. Files\n" +
@@ -60,7 +61,7 @@ func (c *config) report() *cobra.Command {
 				data, err = c.linked(cmd.Context(), &to, from, lt, found)
 			} else {
 				var loads []*v1beta1.LoadTest
-				if loads, err = c.loadsOf(cmd.Context(), from, lt); err == nil {
+				if loads, err = c.loadsOf(cmd.Context(), from, lt, found); err == nil {
 					data, err = form.RenderAll(lt, loads, found.steps, output, step)
 				}
 			}
@@ -118,10 +119,10 @@ func (c *config) reported(ctx context.Context, from source, args []string, wante
 	return lt, c.archived(lt, cluster.resultsOf(ctx, lt)), nil
 }
 
-// loadsOf are the LoadTests of the loads of a LoadTest of the cluster, as far as they exist.
-func (c *config) loadsOf(ctx context.Context, from source, lt *v1beta1.LoadTest) ([]*v1beta1.LoadTest, error) {
+// loadsOf are the LoadTests of the loads of a LoadTest, as far as they exist in the cluster or in its file.
+func (c *config) loadsOf(ctx context.Context, from source, lt *v1beta1.LoadTest, found archived) ([]*v1beta1.LoadTest, error) {
 	if from != (source{}) || len(lt.Status.Loads) == 0 {
-		return nil, nil
+		return found.loads, nil
 	}
 	cluster, err := c.connect()
 	if err != nil {
@@ -152,13 +153,15 @@ func (c *cluster) get(ctx context.Context, name string) (*v1beta1.LoadTest, erro
 	return lt, nil
 }
 
-// readSaved reads the one LoadTest of a file, and its results if they are there.
-func (c *config) readSaved(file string) (*v1beta1.LoadTest, archived, error) {
-	lt, kept, err := c.readArchive(file)
+// readSaved reads a LoadTest of a file, and its results if they are there.
+func (c *config) readSaved(file, name string) (*v1beta1.LoadTest, archived, error) {
+	lt, loads, kept, err := c.readNamed(file, name)
 	if err != nil || len(kept) == 0 {
-		return lt, archived{}, err
+		return lt, archived{loads: loads}, err
 	}
-	return lt, c.archived(lt, kept.find), nil
+	found := c.archived(lt, kept.find)
+	found.loads = loads
+	return lt, found, nil
 }
 
 // keptResults are the ConfigMaps of a file by their names.
@@ -173,29 +176,63 @@ func (k keptResults) find(name string) (*corev1.ConfigMap, error) {
 
 // readArchive reads the LoadTest of a file and the ConfigMaps beside it.
 func (c *config) readArchive(file string) (*v1beta1.LoadTest, keptResults, error) {
+	lt, _, kept, err := c.readNamed(file, "")
+	return lt, kept, err
+}
+
+// readNamed reads the LoadTest of a name in a file, and the ConfigMaps beside it. Without a name it is the only
+// one, or the one whose loads the others are, which are returned, too.
+func (c *config) readNamed(file, name string) (*v1beta1.LoadTest, []*v1beta1.LoadTest, keptResults, error) {
 	found, err := document.Objects([]string{file}, c.streams.In, checkSaved)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	kept := keptResults{}
-	var tests []*unstructured.Unstructured
+	var tests []*v1beta1.LoadTest
 	for _, object := range found {
+		lt, results := &v1beta1.LoadTest{}, &corev1.ConfigMap{}
 		if document.IsLoadTest(object) {
-			tests = append(tests, object)
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, lt); err != nil {
+				return nil, nil, nil, fmt.Errorf("-f %s: %w", file, err)
+			}
+			tests = append(tests, lt)
 			continue
 		}
-		results := &corev1.ConfigMap{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, results); err != nil {
-			return nil, nil, fmt.Errorf("-f %s: ConfigMap %s: %w", file, object.GetName(), err)
+			return nil, nil, nil, fmt.Errorf("-f %s: ConfigMap %s: %w", file, object.GetName(), err)
 		}
 		kept[results.Name] = results
 	}
-	if len(tests) != 1 {
-		return nil, nil, fmt.Errorf("-f %s: holds %d LoadTests; a report is about one", file, len(tests))
+	lt, loads := chosen(tests, name)
+	switch {
+	case lt != nil:
+		return lt, loads, kept, nil
+	case name != "":
+		return nil, nil, nil, fmt.Errorf("-f %s: holds no LoadTest %s; it has %s", file, name, strings.Join(namesOf(tests), ", "))
 	}
-	lt := &v1beta1.LoadTest{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(tests[0].Object, lt); err != nil {
-		return nil, nil, fmt.Errorf("-f %s: %w", file, err)
+	return nil, nil, nil, fmt.Errorf("-f %s: holds %d LoadTests; a report is about one", file, len(tests))
+}
+
+// chosen is the LoadTest of a name; without a name the only one, or the one that has all others as its
+// loads, and these. nil: there is none.
+func chosen(tests []*v1beta1.LoadTest, name string) (lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest) {
+	for _, lt := range tests {
+		var of []*v1beta1.LoadTest
+		for _, l := range lt.Status.Loads {
+			if at := slices.IndexFunc(tests, func(t *v1beta1.LoadTest) bool { return t.Name == l.Test && t.Namespace == lt.Namespace }); at >= 0 {
+				of = append(of, tests[at])
+			}
+		}
+		if lt.Name == name || name == "" && len(tests) == len(of)+1 {
+			return lt, of
+		}
 	}
-	return lt, kept, nil
+	return nil, nil
+}
+
+func namesOf(tests []*v1beta1.LoadTest) (names []string) {
+	for _, lt := range tests {
+		names = append(names, lt.Name)
+	}
+	return names
 }

@@ -27,8 +27,6 @@ func (s *source) args(cmd *cobra.Command, args []string) error {
 	switch {
 	case s.file != "" && s.kept != "":
 		return errors.New("give either -f or --from, not both")
-	case s.file != "" && len(args) > 0:
-		return errors.New("give either the name of a LoadTest or -f, not both")
 	case (s.file != "" || s.kept != "") && len(args) == 0:
 		return nil
 	}
@@ -65,7 +63,7 @@ func (c *config) saved(from source, args []string) (*v1beta1.LoadTest, archived,
 	folder := isFolder(from.kept)
 	switch {
 	case from.kept == "":
-		return c.readSaved(from.file)
+		return c.readSaved(from.file, strings.Join(args, ""))
 	case folder && len(args) == 0:
 		return nil, archived{}, fmt.Errorf("--from %s: is a folder of many runs: name the LoadTest", from.kept)
 	case folder:
@@ -73,7 +71,7 @@ func (c *config) saved(from source, args []string) (*v1beta1.LoadTest, archived,
 	case len(args) > 0:
 		return nil, archived{}, fmt.Errorf("--from %s: is not a folder: leave out the name, or give the folder", from.kept)
 	}
-	return c.readSaved(from.kept)
+	return c.readSaved(from.kept, "")
 }
 
 // namespace is the one of the flag or, without it, of the context.
@@ -101,7 +99,7 @@ func (c *config) latest(folder, name string) (latest *v1beta1.LoadTest, results 
 		return nil, archived{}, fmt.Errorf("--from %s: contains no %s: give the folder that has one for each namespace, and the namespace by -n", folder, pattern)
 	}
 	for _, file := range files {
-		lt, found, err := c.readSaved(file)
+		lt, found, err := c.readSaved(file, "")
 		if err != nil {
 			return nil, archived{}, err
 		}

@@ -55,16 +55,35 @@ func TestStepsOfLoadsAreReportedByTheirLoadTests(t *testing.T) {
 	}
 }
 
+// No cluster has the LoadTests of the loads of a local run: what it writes has them, and report reads it.
+func TestReportReadsALocalRunWithLoads(t *testing.T) {
+	url, _ := answering(t, 200)
+	test := write(t, "a.yaml", "apiVersion: loadtest.dev/v1beta1\nkind: LoadTest\nmetadata: {name: both}\n"+
+		"spec: {target: {url: "+url+"}, requests: [{name: c, http: {path: /}}], loads: [{name: one, steps: [{name: uphill, users: 2, requestsPerUser: 2}]}, {name: two, steps: [{name: downhill, users: 1, requestsPerUser: 2}]}]}\n")
+	for _, output := range []string{"json", "yaml"} {
+		ran := alone(t.Context(), t, "run", "--local", "-f", test, "-o", output)
+		saved := write(t, "saved", ran.out)
+		contains(t, "the report", alone(t.Context(), t, "report", "-f", saved).out, "LoadTest local/both\n", "LoadTest local/both-one\n", "uphill", "downhill")
+		contains(t, "the page of a load", alone(t.Context(), t, "report", "-f", saved, "both-two", "-o", "html").out, "<h1>both-two</h1>", "downhill")
+		contains(t, "the suites", alone(t.Context(), t, "report", "-f", saved, "-o", "junit").out, `<testsuite name="local/both"`, `name="step uphill is complete"`, `name="step downhill is complete"`)
+	}
+	contains(t, "of a page", alone(t.Context(), t, "run", "--local", "-f", test, "-o", "html").err, "the page has no steps and requests of the loads: run with -o yaml > FILE to keep them, and make the page of one with report -f FILE both-one -o html")
+	if got := alone(t.Context(), t, "run", "--local", "-f", test, "-o", "hgrm"); got.code != 4 || strings.Contains(got.err, "Running") ||
+		!strings.Contains(got.err, "-o hgrm: LoadTest both sends several loads, and each has steps of its own: use -o yaml > FILE, and then report -f FILE NAME -o hgrm, with the name of") {
+		t.Errorf("exit code %d, %s", got.code, got.err)
+	}
+}
+
 func TestReportRefusesWhatIsNotOneLoadTest(t *testing.T) {
 	p := &testUser{t: t, kubeconfig: "/nowhere"}
 	one := p.file(manifest("a"))
 	for want, args := range map[string][]string{
-		"not both":                       {"report", "hello", "-f", one},
-		"holds 2 LoadTests":              {"report", "-f", p.file(manifest("a") + "---" + manifest("b"))},
-		"holds no LoadTest":              {"report", "-f", p.file("")},
-		"no such file":                   {"report", "-f", "/nowhere/at/all"},
-		"takes the NAME of one LoadTest": {"report"},
-		"is a Pod of v1, not a LoadTest": {"report", "-f", p.file("{apiVersion: v1, kind: Pod, metadata: {name: a}}")},
+		"holds no LoadTest hello; it has a": {"report", "hello", "-f", one},
+		"holds 2 LoadTests":                 {"report", "-f", p.file(manifest("a") + "---" + manifest("b"))},
+		"holds no LoadTest":                 {"report", "-f", p.file("")},
+		"no such file":                      {"report", "-f", "/nowhere/at/all"},
+		"takes the NAME of one LoadTest":    {"report"},
+		"is a Pod of v1, not a LoadTest":    {"report", "-f", p.file("{apiVersion: v1, kind: Pod, metadata: {name: a}}")},
 	} {
 		if got := p.run(args...); got.code != 4 || !strings.Contains(got.err, want) {
 			t.Errorf("%v: exit code %d, %q, want 4 and %q", args, got.code, got.err, want)

@@ -101,6 +101,39 @@ func TestResultsAreRefused(t *testing.T) {
 	}
 }
 
+// The results of the run before stay where a run is refused, or sends nothing.
+func TestARefusedRunKeepsTheFileOfResults(t *testing.T) {
+	ofLoads := "apiVersion: loadtest.dev/v1beta1\nkind: LoadTest\nmetadata: {name: a}\n" +
+		"spec: {target: {url: 'http://127.0.0.1:1'}, requests: [{name: c, http: {path: /}}], loads: [{name: x, steps: [{name: s, rate: 1, duration: 1s}]}]}\n"
+	unplanned := strings.Replace(ofLoads, "loads: [{name: x, steps: [{name: s, rate: 1, duration: 1s}]}]", "steps: [{name: s, rate: 1, duration: 1s}], thresholds: [{metric: p95, max: 1s, requests: [nobody]}]", 1)
+	for name, test := range map[string]string{"loads": ofLoads, "refused by the plan": unplanned} {
+		old, none := write(t, "old", "dear"), filepath.Join(t.TempDir(), "none")
+		for _, file := range []string{old, none} {
+			if got := alone(t.Context(), t, "run", "--local", "-f", write(t, "a.yaml", test), "--results", file); got.code == 0 {
+				t.Errorf("%s: it was not refused: %s%s", name, got.out, got.err)
+			}
+		}
+		if data, err := os.ReadFile(old); err != nil || string(data) != "dear" {
+			t.Errorf("%s: the file has %q, %v", name, data, err)
+		}
+		if _, err := os.Stat(none); !os.IsNotExist(err) {
+			t.Errorf("%s: a file was made: %v", name, err)
+		}
+	}
+}
+
+// Nothing is left of a file that was longer.
+func TestResultsReplaceThoseOfTheRunBefore(t *testing.T) {
+	url, _ := answering(t, 503)
+	file := write(t, "results", strings.Repeat("old\n", 10_000))
+	alone(t.Context(), t, "run", "--local", "-f", write(t, "a.yaml", localTest("url: "+url)), "--results", file, "--results-encoding", "json")
+	data, err := os.ReadFile(file)
+	must.Succeed(t, err)
+	if strings.Contains(string(data), "old") || strings.Count(string(data), "\n") != 20 {
+		t.Errorf("the file has\n%s", data)
+	}
+}
+
 // says is what a command writes.
 func says(t *testing.T, name string, args ...string) []byte {
 	t.Helper()

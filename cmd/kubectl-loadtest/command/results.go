@@ -29,6 +29,8 @@ type archived struct {
 	steps []*archive.Step
 	// changed names the ConfigMaps that are not as the operator stored them; nil: none.
 	changed error
+	// loads are the LoadTests of its loads, if they are in the same file.
+	loads []*v1beta1.LoadTest
 }
 
 // errChanged is that a ConfigMap is not the one that the operator stored.

@@ -17,7 +17,7 @@ func (c *config) try() *cobra.Command {
 		Short: "Run a load test of 20 seconds against a reference system in this process",
 		Long: "Start a reference system inside this process, run a load test of some 20 seconds\n" +
 			"against it on this machine, and print its report. Nothing else is needed, and nothing\n" +
-			"stays behind. The last line has the verdict.\n\n" + exitcode.Help,
+			"stays behind. The last line has the verdict.\n\n" + exitcode.LocalHelp,
 		Example: "  # A URL shortener, a ladder of users that read and write\n" +
 			"  kubectl loadtest try\n\n" +
 			"  # A rate limiter that keeps its contract, and one that does not: the audit notices\n" +

@@ -57,6 +57,22 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 			testHead + strings.Replace(goodSpec, "users: 10", "rate: 0.5", 1),
 			[]string{`a.yaml:7: LoadTest hello: spec.steps[0].rate: must be a whole number, or a text; write "0.5", with quotes`},
 		},
+		"names that YAML reads as something else": {
+			testHead + strings.NewReplacer("name: health", "name: no", "10 users,", "0x10,").Replace(goodSpec) + "  loads: [{name: y}]\n",
+			[]string{
+				`a.yaml:6: LoadTest hello: spec.requests[0].name: must be a text; write "no", with quotes (`,
+				`spec.steps[0].name: must be a text; write "0x10", with quotes (`, `spec.loads[0].name: must be a text; write "y", with quotes (`,
+			},
+		},
+		"headers that YAML reads as numbers": {
+			testHead + strings.Replace(goodSpec, "/health}", "/health, headers: [{name: A, value: &a 012}, {name: B, value: 1_000}, {name: C, value: *a}, {name: D, value: 1e3}]}", 1),
+			[]string{`headers[0].value: must be a text; write "012", with quotes`, `headers[1].value: must be a text; write "1_000", with quotes`,
+				`headers[2].value: must be a text; write "012", with quotes`, `headers[3].value: must be a text; write "1e3", with quotes`},
+		},
+		"a rate with too many digits": {
+			testHead + strings.Replace(goodSpec, "users: 10", "rate: 1000000000", 1),
+			[]string{`spec.steps[0].rate: Invalid value: 1000000000: must be a number from 0.000001 to 999999999, of up to 6 decimals: 12, or in quotes "0.5"`},
+		},
 		"a number in quotes": {
 			testHead + strings.Replace(goodSpec, "users: 10", `users: "10"`, 1),
 			[]string{"spec.steps[0].users: must be a whole number; write 10, without quotes"},
@@ -243,6 +259,19 @@ func TestValidateTakesAllSamples(t *testing.T) {
 }
 
 // A schedule is checked by its own definition, and its template as a LoadTest is.
+func TestValidateSaysWhichKindIsMistaken(t *testing.T) {
+	file := write(t, "a.yaml", testHead+goodSpec+"---\n"+strings.Replace(testHead, "LoadTest", "Loadtest", 1)+goodSpec+"---\n"+strings.Replace(testHead, "loadtest.dev", "loadtests.dev", 1)+goodSpec+
+		"---\napiVersion: e2etest.grpc.io/v1\nkind: LoadTest\nmetadata: {name: other}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: other}\n")
+	for _, command := range []string{"validate", "plan"} {
+		got := alone(t.Context(), t, command, "-f", file)
+		contains(t, command, got.err, "a.yaml:9: Loadtest hello: there is no kind Loadtest of loadtest.dev/v1beta1; did you mean LoadTest of loadtest.dev/v1beta1?",
+			"a.yaml:17: LoadTest hello: there is no kind LoadTest of loadtests.dev/v1beta1; did you mean LoadTest of loadtest.dev/v1beta1?")
+		if got.code != 1 || strings.Contains(got.err, "other") {
+			t.Errorf("%s: exit code %d:\n%s", command, got.code, got.err)
+		}
+	}
+}
+
 func TestValidateChecksSchedules(t *testing.T) {
 	const head = "apiVersion: loadtest.dev/v1beta1\nkind: LoadTestSchedule\nmetadata: {name: nightly}\nspec:\n  schedule: '0 3 * * *'\n  template:\n    spec:\n"
 	spec := strings.ReplaceAll(strings.TrimPrefix(goodSpec, "spec:\n"), "\n  ", "\n      ")

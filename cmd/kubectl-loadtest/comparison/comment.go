@@ -118,7 +118,7 @@ func (c *Comparison) plot() string {
 // millis are the medians of a quantity in a step, of each test; nil: one does not have it.
 func (c *Comparison) millis(column int, q metric.Quantity) (list []float64) {
 	for test := range c.tests {
-		middle := statistics.Middle(c.values(test, column, q))
+		middle := statistics.Median(c.values(test, column, q))
 		if middle == nil {
 			return nil
 		}

@@ -115,3 +115,17 @@ func TestWhatCannotBeCompared(t *testing.T) {
 		}
 	}
 }
+
+// Of two repetitions, both figures and the difference are between them.
+func TestTwoRepetitionsAreComparedByTheirMiddle(t *testing.T) {
+	twice := func(name string, first, second float64) *v1beta1.LoadTest {
+		return finished(name, step("100", 1, 1, 100, first), step("100 (2)", 1, 2, 100, second))
+	}
+	c, err := comparison.New([]*v1beta1.LoadTest{twice("v3", 10, 30), twice("v4", 20, 20)})
+	must.Succeed(t, err)
+	for _, want := range []string{"(v3) P50               20ms", "(v4) P50               20ms", "Difference             +33.3%", "the median of the ratios of all pairs"} {
+		if !strings.Contains(c.Text(), want) {
+			t.Errorf("the page does not have %q:\n%s", want, c.Text())
+		}
+	}
+}

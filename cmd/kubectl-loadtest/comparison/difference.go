@@ -2,6 +2,7 @@ package comparison
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -37,7 +38,7 @@ type Difference struct {
 	Test  string `json:"test"`
 	First string `json:"first"`
 	Value string `json:"value"`
-	// Change is the difference in percent, and Range what it is between; empty: repetitions
+	// Change is the difference in percent, the median of the ratios of all pairs of repetitions, and Range what it is between; empty: repetitions
 	// are too few.
 	Change string `json:"change"`
 	Range  string `json:"range,omitempty"`
@@ -155,11 +156,11 @@ func (c *Comparison) differ(test, column int, q metric.Quantity) (Difference, bo
 	if !ok {
 		return Difference{}, false
 	}
-	first, value := statistics.Middle(before), statistics.Middle(after)
+	first, value := statistics.Median(before), statistics.Median(after)
 	d := Difference{
 		Step: c.columns[column].Name, Request: q.Request, Metric: string(q.Metric), Time: string(q.Time), Test: c.names[test],
 		First: metric.Text(q.Metric, first), Value: metric.Text(q.Metric, value), Change: report.Signed(found.Factor),
-		Chance: c.chance(test, column, q), place: place{test, column, q}, increase: value.Cmp(first) > 0,
+		Chance: c.chance(test, column, q), place: place{test, column, q}, increase: found.Factor == nil || found.Factor.Cmp(big.NewRat(1, 1)) > 0,
 	}
 	if found.Tested {
 		d.Range = fmt.Sprintf("%s to %s", report.Signed(found.Low), report.Signed(found.High))

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/markdown"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -21,6 +23,8 @@ const none = "-"
 const (
 	noRange  = "A difference without a range may be noise; a range takes 3 repetitions of both (spec.repetitions)."
 	whatMark = "Better and worse stand only where chance does not explain a difference, of all that are shown together."
+	// ofPairs is why a difference is another than that of the figures beside it.
+	ofPairs = "A difference is the median of the ratios of all pairs of repetitions, one of each test, not the ratio of the medians above it."
 	// noEnds is why times of streams are not tested.
 	noEnds = "Times of streams have no mark: results do not have them without the generator's own delay."
 	notAll = "Without 3 repetitions of both, only large differences of enough requests are marked, such as times that differ more than fourfold; p95 takes 400 requests and p99 2,000. Steps whose outstanding requests grew have no mark."
@@ -29,10 +33,23 @@ const (
 // notes are what a reader of the marks must know.
 func (c *Comparison) notes() []string {
 	notes := []string{whatMark, noRange, notAll}
+	if c.isRepeated() {
+		notes = append([]string{ofPairs}, notes...)
+	}
 	if c.inAny(hasStreams) {
 		notes = append(notes, noEnds)
 	}
 	return notes
+}
+
+// isRepeated says whether a test has repetitions of a step.
+func (c *Comparison) isRepeated() bool {
+	for _, row := range c.rungs {
+		if slices.ContainsFunc(row, func(r *rungs.Rung) bool { return r != nil && len(r.Steps) > 1 }) {
+			return true
+		}
+	}
+	return false
 }
 
 // Text is the page for a terminal.
@@ -174,7 +191,7 @@ func (c *Comparison) row(label string, of func(column int) cell) []cell {
 }
 
 func (c *Comparison) value(test, column int, q metric.Quantity) string {
-	value := statistics.Middle(c.values(test, column, q))
+	value := statistics.Median(c.values(test, column, q))
 	if value == nil {
 		return ""
 	}

@@ -13,19 +13,38 @@ var fieldPart = regexp.MustCompile(`\[[^]]*\]|[^.[]+`)
 // Line is that of a field in the file, or of the nearest part of the object around it
 // that is written there; 0 if it is not known.
 func (d Document) Line(field string) int {
+	line, _ := d.find(field)
+	return line
+}
+
+// Written is the text of a field as it stands in the file, without quotes; false: the field is not there, or
+// is no number, truth value or text.
+func (d Document) Written(field string) (string, bool) {
+	_, at := d.find(field)
+	if at != nil && at.Kind == yaml.AliasNode {
+		at = at.Alias
+	}
+	if at == nil || at.Kind != yaml.ScalarNode {
+		return "", false
+	}
+	return at.Value, true
+}
+
+// find is the node of a field, or nil, and its line, or that of the nearest part around it.
+func (d Document) find(field string) (line int, at *yaml.Node) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(d.text, &root); err != nil || len(root.Content) == 0 {
-		return 0
+		return 0, nil
 	}
-	at, line := root.Content[0], root.Content[0].Line
+	at, line = root.Content[0], root.Content[0].Line
 	for _, part := range fieldPart.FindAllString(strings.TrimPrefix(d.item+"."+field, "."), -1) {
 		key, below := step(at, part)
 		if below == nil {
-			return line
+			return line, nil
 		}
 		at, line = below, key
 	}
-	return line
+	return line, at
 }
 
 // step is the node below another, and the line on which it begins: that of its key.

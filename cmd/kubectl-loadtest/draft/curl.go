@@ -115,7 +115,8 @@ func (c *curl) draft(target string) (*Draft, error) {
 		d.Timeout = c.maxTime + "s"
 	}
 	if c.flags.Changed("location") {
-		d.Remarks = append(d.Remarks, "curl --location follows redirects; a LoadTest does not: the response to this request counts.")
+		r.follow = true
+		d.Remarks = append(d.Remarks, "curl --location follows up to 50 redirects, to any host; a LoadTest up to 10, to its own target and spec.otherTargets.")
 	}
 	d.Requests = []Request{r}
 	return d, nil

@@ -68,6 +68,8 @@ type Request struct {
 	Status []int
 	// Remark is written above it.
 	Remark string
+	// follow says that redirects are followed.
+	follow bool
 	// call is of gRPC; nil: the request is one of HTTP, to Path.
 	call *call
 }

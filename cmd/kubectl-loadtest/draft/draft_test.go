@@ -42,7 +42,7 @@ func accepted(t *testing.T, d *draft.Draft, err error) (*v1beta1.LoadTest, strin
 		t.Fatalf("%v:\n%s", err, data)
 	}
 	object.SetNamespace("default")
-	lt, problems := rules.Review(context.Background(), object)
+	lt, problems := rules.Review(context.Background(), object, nil)
 	for _, p := range problems {
 		t.Errorf("the API refuses %s: %s", p.Field, p.Message)
 	}
@@ -106,7 +106,7 @@ func TestCurlFlags(t *testing.T) {
 		"head":       {[]string{"-I", "http://a/"}, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{Method: "HEAD", Path: "/"}}},
 		"json":       {[]string{"http://a/", "--json", "{}"}, v1beta1.Request{Name: "create", HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/", Body: "{}"}}},
 		"dollar":     {[]string{"http://a/$x?y=${z}"}, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/$$x?y=$${z}"}}},
-		"after dash": {[]string{"--url", "http://a/", "--compressed", "-L", "-k", "-m", "5", "-o", "/dev/null", "-w", "%{http_code}"}, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/"}}},
+		"after dash": {[]string{"--url", "http://a/", "--compressed", "-L", "-k", "-m", "5", "-o", "/dev/null", "-w", "%{http_code}"}, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/", FollowRedirects: 10}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := draft.FromCurl(tt.args)

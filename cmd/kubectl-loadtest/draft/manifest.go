@@ -204,12 +204,18 @@ func (d *Draft) request(r *Request) *yaml.Node {
 }
 
 // http is what a request has of HTTP, in one line if that is its method and its path.
+// mostRedirects is the greatest http.followRedirects.
+const mostRedirects = 10
+
 func (d *Draft) http(r *Request) *yaml.Node {
 	var fields []pair
 	if r.Method != "GET" {
 		fields = append(fields, field("method", scalar(r.Method)))
 	}
 	fields = append(fields, field("path", scalar(escape(r.Path))))
+	if r.follow {
+		fields = append(fields, field("followRedirects", number(mostRedirects)))
+	}
 	if len(r.Headers) == 0 && r.Body == "" {
 		return flowObject(fields...)
 	}

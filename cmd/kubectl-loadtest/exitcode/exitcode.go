@@ -18,13 +18,21 @@ const (
 )
 
 // Help is the part of the help that describes them.
-const Help = `Exit code:
-  0    Passed: every threshold was kept
-  1    Failed: the target breached a threshold
-  2    Inconclusive: the result does not describe the target
+const Help = verdicts + `
   3    Canceled: the run was terminated
   4    Error: the run could not be carried out or followed to its end
   130  Ctrl-C: the command ended; the run goes on`
+
+// LocalHelp is the same of a run on this machine.
+const LocalHelp = verdicts + `
+  3    Canceled: Ctrl-C ended the run, and the report has what was measured until then
+  4    Error: the run could not be carried out
+  130  Ctrl-C a second time: the run ended at once, and its measurements are lost`
+
+const verdicts = `Exit code:
+  0    Passed: every threshold was kept
+  1    Failed: the target breached a threshold
+  2    Inconclusive: the result does not describe the target`
 
 // Verdict ends a command with a verdict other than Passed. The report has
 // said why.

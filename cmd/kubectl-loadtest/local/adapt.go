@@ -2,6 +2,7 @@ package local
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -46,6 +47,22 @@ func relocate(m protoreflect.Message, folder string) {
 			m.Set(f, protoreflect.ValueOfString(folder+v.String()))
 		}
 		return true
+	})
+}
+
+// keyFile is the path of a key of a ConfigMap or Secret, below the folder of a run.
+var keyFile = regexp.MustCompile(regexp.QuoteMeta(plan.FileDir) + `/(configmaps|secrets)/([-.a-z0-9]+)/([-._a-zA-Z0-9]+)`)
+
+// named is what a worker says, with the ConfigMaps and Secrets, which the user knows, in place of files in the
+// folder, which is removed after the run.
+func named(said, folder string) string {
+	if !strings.Contains(said, folder) {
+		return said
+	}
+	said = strings.ReplaceAll(said, folder+plan.FileDir+"/", plan.FileDir+"/")
+	return keyFile.ReplaceAllStringFunc(said, func(path string) string {
+		found := keyFile.FindStringSubmatch(path)
+		return found[3] + " of " + map[string]string{"configmaps": "ConfigMap ", "secrets": "Secret "}[found[1]] + found[2]
 	})
 }
 

@@ -80,10 +80,10 @@ type failingLogin struct {
 var failingLogins = map[string]failingLogin{
 	"Basic": {login: `type: Basic`, says: `instead of "x"`, exposed: basicCanary},
 	"Basic with a colon": {
-		login: `type: Basic`, secret: "wrong", says: `username has a colon, which ends the name`,
+		login: `type: Basic`, secret: "wrong", says: `username of Secret wrong has a colon, which ends the name`,
 	},
 	"Bearer":              {login: `type: Bearer`, says: `instead of "x"`, exposed: "kanari22bearer"},
-	"Bearer of two lines": {login: `type: Bearer`, secret: "wrong", says: `token holds a line break or a zero byte`},
+	"Bearer of two lines": {login: `type: Bearer`, secret: "wrong", says: `token of Secret wrong holds a line break or a zero byte`},
 	"ClientCredentials":   {login: `type: ClientCredentials, path: /token/good`, says: `instead of "x"`},
 	"ClientCredentials that are refused": {
 		login: `type: ClientCredentials, path: /token/bad`, says: `it answered status 401, invalid_grant`,
@@ -93,7 +93,7 @@ var failingLogins = map[string]failingLogin{
 	"ClientCredentials for a second":   {login: `type: ClientCredentials, path: /token/short`, says: `the token ends within 10s`},
 	"ClientCredentials and a failure":  {login: `type: ClientCredentials, path: /token/down`, says: `it answered status 500`},
 	"ClientCredentials with a zero": {
-		login: `type: ClientCredentials, path: /token/good`, secret: "wrong", says: `client-id holds a line break or a zero byte`,
+		login: `type: ClientCredentials, path: /token/good`, secret: "wrong", says: `client-id of Secret wrong holds a line break or a zero byte`,
 	},
 	"RefreshToken": {login: `type: RefreshToken, path: /token/good`, says: `instead of "x"`},
 	"RefreshToken that is refused": {

@@ -105,7 +105,7 @@ var failing = map[string]struct{ fields, says, exposed string }{
 	},
 	"a Secret's targets": {
 		fields: `requests: [{name: r, http: {targets: {from: {secret: {name: api, key: targets}}}}}]`,
-		says:   `targets: line 2: bad header`,
+		says:   `file targets of Secret api: line 2: bad header`,
 	},
 	"a TLS key": {
 		fields: `target: {url: "https://127.0.0.1:1", tls: {clientCertificate: {secretName: api}}}, requests: [{name: ok, http: {path: /ok}}]`,

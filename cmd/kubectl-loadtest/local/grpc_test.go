@@ -106,7 +106,7 @@ func TestDescriptorsThatAreNoneEndTheRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "test.binpb is not a descriptor set of protobuf: it must be binary, as protoc --include_imports --descriptor_set_out writes it"
+	want := "test.binpb of ConfigMap protos is not a descriptor set of protobuf: it must be binary, as protoc --include_imports --descriptor_set_out writes it"
 	if said := fmt.Sprint(got.Status.Conditions); got.Status.Verdict != "Error" || !strings.Contains(said, want) {
 		t.Errorf("verdict %s, conditions %s\ndo not say %q", got.Status.Verdict, said, want)
 	}

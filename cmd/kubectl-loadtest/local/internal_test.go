@@ -101,3 +101,16 @@ func TestTailKeepsTheEnd(t *testing.T) {
 		t.Errorf("the last line of %d bytes is %q", len(w.kept), got)
 	}
 }
+
+// A user finds the ConfigMap or Secret that a worker complains of, which no folder has after the run.
+func TestWorkersNameConfigMapsAndSecretsInPlaceOfFiles(t *testing.T) {
+	const folder = "/tmp/loadtest-1"
+	for said, want := range map[string]string{
+		`data "rows", file ` + folder + plan.FileDir + `/configmaps/rows/k.csv, line 3: x`: `data "rows", file k.csv of ConfigMap rows, line 3: x`,
+		"open " + folder + plan.FileDir + "/secrets/api/body: x":                           "open body of Secret api: x",
+		"open " + folder + plan.VolumeDir + "/claims/c/f: x":                               "open " + folder + plan.VolumeDir + "/claims/c/f: x",
+		"path " + plan.FileDir + "/configmaps/a/b":                                         "path " + plan.FileDir + "/configmaps/a/b",
+	} {
+		same.As(t, said, want, named(said, folder))
+	}
+}

@@ -19,11 +19,14 @@ import (
 // told a second before they begin.
 const parentPoll = 50 * time.Millisecond
 
+// ErrResultsOfLoads refuses a place for the results of single requests of several loads.
+var ErrResultsOfLoads = errors.New("--results: a LoadTest with spec.loads has no such file; run one with the steps of one load")
+
 // RunLoads carries a LoadTest with spec.loads to its end, and returns it with the LoadTests of its loads,
 // which have the results by step and request. Each has workers of its own. It is as Run otherwise.
 func RunLoads(ctx context.Context, lt *v1beta1.LoadTest, c Config) (*v1beta1.LoadTest, []*v1beta1.LoadTest, error) {
 	if c.Results != nil {
-		return nil, nil, errors.New("--results: a LoadTest with spec.loads has no such file; run one with the steps of one load")
+		return nil, nil, ErrResultsOfLoads
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

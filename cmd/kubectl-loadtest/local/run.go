@@ -160,6 +160,7 @@ func (r *run) observe() lifecycle.Observed {
 	o := r.coordinator.Observe(r.id())
 	for i, w := range o.Workers[:min(len(o.Workers), len(workers))] {
 		w.Pod, w.PodReason, w.PodMessage = workers[i].Pod, workers[i].PodReason, workers[i].PodMessage
+		w.Message = named(w.Message, r.folder)
 		workers[i] = w
 	}
 	seen := lifecycle.Observed{

@@ -90,3 +90,14 @@ func Check(lt *v1beta1.LoadTest, files *Objects) error {
 	}
 	return files.missing(lt)
 }
+
+// CheckExposure refuses responses in messages beside values of Secrets, as an operator without a rule for it
+// does: a target may send them back, and reports are handed on.
+func CheckExposure(lt *v1beta1.LoadTest) error {
+	secrets := plan.SentSecrets(&lt.Spec)
+	if lt.Spec.Expose != v1beta1.ExposeResponses || len(secrets) == 0 {
+		return nil
+	}
+	return fmt.Errorf("LoadTest %s: spec.expose: Responses is not allowed beside values of %s, which the target may send back, so that they stand in the report; "+
+		"remove spec.expose, or send values that are not secret, from the spec or a ConfigMap", lt.Name, strings.Join(secrets, ", "))
+}

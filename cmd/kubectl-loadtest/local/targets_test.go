@@ -58,7 +58,7 @@ func TestTargetsOfAnotherHostEndTheRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "targets.txt: line 1: the URL has another scheme, host or port than spec.target, " + s.URL
+	want := "targets.txt of ConfigMap replay: line 1: the URL has another scheme, host or port than spec.target, " + s.URL
 	if said := fmt.Sprint(got.Status.Conditions); got.Status.Verdict != "Error" || !strings.Contains(said, want) {
 		t.Errorf("verdict %s, conditions %s\ndo not say %q", got.Status.Verdict, said, want)
 	}

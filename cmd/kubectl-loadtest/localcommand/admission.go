@@ -2,6 +2,7 @@ package localcommand
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/document"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/form"
 )
 
 // Namespace is that of a LoadTest which names none.
@@ -18,7 +20,7 @@ const Namespace = "local"
 
 // admit does what an API server would do with the manifests, and directs their targets
 // to addresses of Services.
-func (r *Runner) admit(ctx context.Context, manifests []document.Manifest, objects *local.Objects, services local.Services) ([]*v1beta1.LoadTest, error) {
+func (r *Runner) admit(ctx context.Context, manifests []document.Manifest, o *Options, services local.Services) ([]*v1beta1.LoadTest, error) {
 	var tests []*v1beta1.LoadTest
 	for _, m := range manifests {
 		lt, err := r.Admit(ctx, created(m))
@@ -28,7 +30,7 @@ func (r *Runner) admit(ctx context.Context, manifests []document.Manifest, objec
 		if err := services.Direct(lt); err != nil {
 			return nil, err
 		}
-		if err := local.Check(lt, objects); err != nil {
+		if err := errors.Join(local.Check(lt, o.Objects), local.CheckExposure(lt), form.CheckLocal(lt, o.Output)); err != nil {
 			return nil, err
 		}
 		tests = append(tests, lt)

@@ -60,9 +60,9 @@ type Options struct {
 	Output string
 	// Baseline is a finished LoadTest to compare with; nil: there is none.
 	Baseline *v1beta1.LoadTest
-	// Results opens the place of the results of single requests, of so many LoadTests, and returns what
-	// closes it; nil: they are not kept.
-	Results func(tests int) (results *local.Results, closeResults func() error, err error)
+	// Results opens the place of the results of single requests of these LoadTests, or refuses it, and
+	// returns what closes it; nil: they are not kept.
+	Results func(tests []*v1beta1.LoadTest) (results *local.Results, closeResults func() error, err error)
 }
 
 // Outcome is a LoadTest that has run, and the results of its steps beyond their summary.
@@ -89,14 +89,14 @@ func (r *Runner) Run(ctx context.Context, manifests []document.Manifest, o *Opti
 		services[serve.Service(o.Serve)] = address
 		r.say(fmt.Sprintf("%s serves on %s, in this process and with its data in memory: good for a try, not for figures", o.Serve, address))
 	}
-	tests, err := r.admit(ctx, manifests, o.Objects, services)
+	tests, err := r.admit(ctx, manifests, o, services)
 	if err != nil {
 		return exitcode.Error, Outcome{}, err
 	}
 	var results *local.Results
 	if o.Results != nil {
 		var closeResults func() error
-		if results, closeResults, err = o.Results(len(tests)); err != nil {
+		if results, closeResults, err = o.Results(tests); err != nil {
 			return exitcode.Error, Outcome{}, err
 		}
 		defer func() { err = errors.Join(err, closeResults()) }()
@@ -121,7 +121,10 @@ func (r *Runner) Run(ctx context.Context, manifests []document.Manifest, o *Opti
 
 // write writes the report.
 func (r *Runner) write(o Outcome, output string) error {
-	data, err := form.RenderAll(o.Test, o.Loads, o.Archived, output, "")
+	if output == "html" && len(o.Loads) > 0 {
+		r.say(fmt.Sprintf("the page has no steps and requests of the loads: run with -o yaml > FILE to keep them, and make the page of one with report -f FILE %s -o html", o.Loads[0].Name))
+	}
+	data, err := form.RenderLocal(o.Test, o.Loads, o.Archived, output)
 	if err == nil {
 		_, err = r.Out.Write(data)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -30,6 +31,8 @@ type Preview struct {
 	// Policy is what the operator's policy says of the target and of the size of the run: ""
 	// if it allows both.
 	Policy string `json:"policy,omitempty"`
+	// Refused are the same sentences, each of another part of the policy.
+	Refused []string `json:"-"`
 	// Workers share the load. Computed says that spec.parallelism is absent.
 	Workers  int32 `json:"workers"`
 	Computed bool  `json:"workersComputed"`
@@ -85,8 +88,8 @@ func (r Refusal) Error() string { return r.Message }
 // byPolicy are the reasons of refusals that are the administrator's.
 var byPolicy = []string{v1beta1.ReasonTargetNotAllowed, v1beta1.ReasonLimitExceeded, v1beta1.ReasonWorkerNotAllowed, v1beta1.ReasonQueryNotAllowed}
 
-// everyHost is the policy of an administrator who allows every target.
-var everyHost = policy.Everything()
+// everything is the policy of an administrator who allows it.
+var everything = policy.Everything()
 
 // New previews a LoadTest, which has been admitted, under the policy of an operator, as if
 // nothing held runs. release is the image of its release's workers, which is always
@@ -97,18 +100,13 @@ func New(lt *v1beta1.LoadTest, allowed *Policy, release string, now time.Time) (
 	judged.Namespace = cmp.Or(lt.Namespace, metav1.NamespaceDefault) // as kubectl creates it
 	rules := allowed.For(judged.Namespace).Free()
 	rules.Workers.Release = release
-	status, err := accepted(judged, rules, now)
-	said := ""
-	var refusal Refusal
-	if errors.As(err, &refusal) && slices.Contains(byPolicy, refusal.Reason) {
-		said = refusal.Message
-		status, err = accepted(judged, everyHost, now)
-	}
+	status, refused, err := acceptedBeside(judged, rules, now)
 	if err != nil {
 		return nil, err
 	}
 	p := &Preview{
-		Namespace: lt.Namespace, Name: lt.Name, Target: report.Target(&lt.Spec.Target), Policy: said,
+		Namespace: lt.Namespace, Name: lt.Name, Target: report.Target(&lt.Spec.Target),
+		Policy: strings.Join(refused, " "), Refused: refused,
 		Workers: status.Workers.Desired, Computed: lt.Spec.Parallelism == nil,
 		Streams: streams(&lt.Spec), Before: before(&lt.Spec), After: after(&lt.Spec),
 		Thresholds: thresholds(&lt.Spec, status.Thresholds),
@@ -124,6 +122,31 @@ func New(lt *v1beta1.LoadTest, allowed *Policy, release string, now time.Time) (
 	p.foresee(lt, status)
 	p.Notes = notes(lt, p)
 	return p, nil
+}
+
+// acceptedBeside is the status of a LoadTest, and what the policy refuses of it: all that it does, and not
+// the first part alone.
+func acceptedBeside(lt *v1beta1.LoadTest, rules policy.Rules, now time.Time) (status *v1beta1.LoadTestStatus, refused []string, err error) {
+	for range len(byPolicy) {
+		status, err = accepted(lt, rules, now)
+		var refusal Refusal
+		if !errors.As(err, &refusal) || !slices.Contains(byPolicy, refusal.Reason) {
+			return status, refused, err
+		}
+		refused = append(refused, refusal.Message)
+		switch refusal.Reason {
+		case v1beta1.ReasonTargetNotAllowed:
+			rules.Targets = everything.Targets
+		case v1beta1.ReasonWorkerNotAllowed:
+			rules.Workers = everything.Workers
+		case v1beta1.ReasonQueryNotAllowed:
+			rules.Queries = everything.Queries
+		default:
+			rules.Limits = everything.Limits
+		}
+	}
+	status, err = accepted(lt, rules, now)
+	return status, refused, err
 }
 
 // accepted is the status that the operator's first pass writes for a LoadTest that it

@@ -66,6 +66,38 @@ func TestPolicyAndRefusal(t *testing.T) {
 	}
 }
 
+// A refusal of one part of the policy does not hide those of others.
+func TestAllThatThePolicyRefusesIsSaid(t *testing.T) {
+	const token = "headers: [{name: A, valueFrom: {secret: {name: loadtest-a, key: token}}}]"
+	lt := parse(t, "target: {url: \"https://api.example.com\", "+token+"}\nexpose: Responses\nrequests: [{name: home, http: {path: /}}]\n"+
+		"steps: [{name: 10/s, rate: 10, duration: 1s}]\nthresholds: [{metric: Query, query: hits, max: 1}]")
+	p, err := preview.New(lt, noRules(t), "", now)
+	must.Succeed(t, err)
+	for i, want := range []string{"host api.example.com is not allowed", "spec.expose: Responses is not allowed", "there is no query"} {
+		if len(p.Refused) != 3 || !strings.Contains(strings.Join(p.Refused, "\n"), want) || !strings.Contains(p.Policy, want) {
+			t.Errorf("%d: %q and %q do not say %s", i, p.Refused, p.Policy, want)
+		}
+	}
+}
+
+// What is said of a LoadTest with loads is of the steps of all of them.
+func TestSummaryOfLoads(t *testing.T) {
+	const users, sessions, burst = "{name: u, users: 1, duration: 2s}", "{name: r, rate: 3, duration: 1s}", "{name: b, users: 3, requestsPerUser: 2}"
+	const journey = "journeys: [{name: j, steps: [{request: home}]}]\n"
+	for loads, want := range map[string]string{
+		journey + "loads: [{name: a, steps: [" + sessions + "]}, {name: b, steps: [" + sessions + ", " + sessions + "]}]": "3 steps in 2 loads, 2 workers, sessions due: 9, requests due: as many as the target answers, duration: 2s; ",
+		"loads: [{name: a, steps: [" + burst + "]}]":                                       "1 step in 1 load, 1 worker, requests due: 6, duration: until the last response; ",
+		"loads: [{name: a, steps: [" + burst + "]}, {name: b, steps: [" + sessions + "]}]": "2 steps in 2 loads, 2 workers, requests due: 9, duration: 1s and the time of the bursts; ",
+		"loads: [{name: a, steps: [" + users + "]}, {name: b, steps: [" + sessions + "]}]": "2 steps in 2 loads, 2 workers, requests due: 3, and as many as the target answers in the steps of users without a rate, duration: 2s; ",
+	} {
+		p, err := preview.New(parse(t, small+loads), noRules(t), "", now)
+		must.Succeed(t, err)
+		if got := p.Summary(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, want %q", loads, got, want)
+		}
+	}
+}
+
 // A query is one of the administrator, who has it or not.
 func TestQueryIsOfTheAdministrator(t *testing.T) {
 	lt := parse(t, "target: {service: {name: api}}\nrequests: [{name: home, http: {path: /}}]\nsteps: [{name: 10/s, rate: 10, duration: 1s}]\nthresholds: [{metric: Query, query: hits, max: 1}]")

@@ -30,8 +30,8 @@ func (p *Preview) Text() string {
 	for i, stream := range p.Streams {
 		row(first(i, "Streams"), stream)
 	}
-	if p.Policy != "" {
-		row("Not allowed", p.Policy)
+	for i, refused := range p.Refused {
+		row(first(i, "Not allowed"), refused)
 	}
 	row("Workers", p.workers())
 	if p.Sessions > 0 {
@@ -69,7 +69,7 @@ func first(i int, label string) string {
 
 func (p *Preview) workers() string {
 	if n := len(p.Loads); n > 0 {
-		return fmt.Sprintf("%d, of all %d loads", p.Workers, n)
+		return fmt.Sprintf("%d, for %s together", p.Workers, text.Plural(int64(n), "load"))
 	}
 	if p.Computed {
 		return fmt.Sprintf("%d, computed from the largest step", p.Workers)
@@ -102,23 +102,31 @@ func atMost(n int64, drawn bool) string {
 // answered are the loads whose requests follow from the responses.
 func (p *Preview) answered() string {
 	const users = "users without a rate"
+	steps := p.allSteps()
 	switch of := func(s Step) bool { return s.Load.Sessions != nil }; {
-	case !slices.ContainsFunc(p.Steps, of):
+	case !slices.ContainsFunc(steps, of):
 		return users
-	case slices.ContainsFunc(p.Steps, func(s Step) bool { return !s.Load.IsPause() && s.Requests == nil && !of(s) }):
+	case slices.ContainsFunc(steps, func(s Step) bool { return !s.Load.IsPause() && s.Requests == nil && !of(s) }):
 		return users + " and of sessions"
 	}
 	return "sessions"
 }
 
-func (p *Preview) duration() string {
-	bursts := false
-	for i := range p.Steps {
-		bursts = bursts || p.Steps[i].Load.IsBurst()
+// allSteps are the steps, or those of all loads.
+func (p *Preview) allSteps() []Step {
+	steps := slices.Clone(p.Steps)
+	for _, load := range p.Loads {
+		steps = append(steps, load.Steps...)
 	}
+	return steps
+}
+
+func (p *Preview) duration() string {
+	bursts := slices.ContainsFunc(p.allSteps(), func(s Step) bool { return s.Load.IsBurst() })
+	isSearch := func(p *Preview) bool { return p.Further != "" }
 	text := Time(p.Duration.Duration)
 	switch {
-	case p.Further != "":
+	case isSearch(p) || slices.ContainsFunc(p.Loads, isSearch):
 		text = "at most " + text
 	case bursts && p.Duration.Duration == 0:
 		text = "until the last response"
@@ -252,5 +260,9 @@ func (p *Preview) Summary() string {
 	if p.Sessions > 0 {
 		sessions = fmt.Sprintf("sessions due: %s, ", atMost(p.Sessions, p.SessionsAtMost))
 	}
-	return fmt.Sprintf("%s, %s, %srequests due: %s, duration: %s", text.Plural(int64(len(p.Steps)), "step"), text.Plural(int64(p.Workers), "worker"), sessions, p.requests(), p.duration())
+	steps := text.Plural(int64(len(p.allSteps())), "step")
+	if n := len(p.Loads); n > 0 {
+		steps += " in " + text.Plural(int64(n), "load")
+	}
+	return fmt.Sprintf("%s, %s, %srequests due: %s, duration: %s", steps, text.Plural(int64(p.Workers), "worker"), sessions, p.requests(), p.duration())
 }

@@ -81,7 +81,14 @@ func tokens(s *v1beta1.StreamsResult) string {
 	if s.Tokens == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d of prompts and %d of answers, in %s", s.Tokens.Input, s.Tokens.Output, text.Plural(s.Tokens.Streams, "stream"))
+	var of []string
+	if s.Tokens.Input > 0 { // a prompt has some, if its tokens are told at all
+		of = append(of, fmt.Sprintf("%d of prompts", s.Tokens.Input))
+	}
+	if s.Tokens.Output > 0 || len(of) == 0 {
+		of = append(of, fmt.Sprintf("%d of answers", s.Tokens.Output))
+	}
+	return fmt.Sprintf("%s, in %s", strings.Join(of, " and "), text.Plural(s.Tokens.Streams, "stream"))
 }
 
 // TimeOfStreams are the words for a time of streams; empty of any other time.

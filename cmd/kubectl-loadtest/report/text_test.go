@@ -215,3 +215,21 @@ func TestLongNamesOfServicesStandApart(t *testing.T) {
 		}
 	}
 }
+
+// A number of tokens that was not asked for is not shown as none.
+func TestTokensThatWereToldAreShown(t *testing.T) {
+	for want, told := range map[string]v1beta1.TokensResult{
+		"tokens: 1120 of answers, in 7 streams":                    {Output: 1120, Streams: 7},
+		"tokens: 40 of prompts, in 7 streams":                      {Input: 40, Streams: 7},
+		"tokens: 40 of prompts and 1120 of answers, in 1 stream\n": {Input: 40, Output: 1120, Streams: 1},
+		"tokens: 0 of answers, in 2 streams":                       {Streams: 2},
+	} {
+		lt := &v1beta1.LoadTest{}
+		lt.Status.Steps = []v1beta1.StepStatus{{Name: "s", State: v1beta1.StepComplete, Load: v1beta1.StepLoad{Users: 1}, Result: &v1beta1.StepResult{
+			Streams: &v1beta1.StreamsResult{Events: 70, Tokens: &told, FirstEvent: &v1beta1.EventTimes{Samples: 7}},
+		}}}
+		if page := report.Text(lt); !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q:\n%s", want, page)
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 )
 
 // SidesNote says what the table of both sides is of.
-const SidesNote = "each the median of n pairs of steps, and by how much the candidate differs"
+const SidesNote = "each the median of n pairs of steps, and the median difference of the candidate within a pair"
 
 // Sides is a table of what was measured of both targets of a run: its heads, and a row for
 // each metric of each rung; none of a run against one target. A difference without a range
@@ -26,7 +26,7 @@ func Sides(lt *v1beta1.LoadTest) (heads []string, rows [][]string) {
 			if candidate, control := pairs(&lt.Status, rung.Number, m); len(candidate) > 0 {
 				rows = append(rows, []string{
 					Title(rung.Steps[0]), m.Title, fmt.Sprint(len(candidate)),
-					m.Unit.Short(statistics.Middle(candidate)), m.Unit.Short(statistics.Middle(control)), difference(control, candidate),
+					m.Unit.Short(statistics.Median(candidate)), m.Unit.Short(statistics.Median(control)), difference(control, candidate),
 				})
 			}
 		}

@@ -23,8 +23,7 @@ func (c *check) request(field string, r *v1beta1.Request) []string {
 		return c.call(field+".grpc", r.GRPC)
 	}
 	field += ".http"
-	names := c.template(field+".path", h.Path)
-	names = append(names, c.headers(field+".headers", h.Headers)...)
+	names := append(c.path(field+".path", h.Path), c.sentHeaders(field+".headers", h.Headers)...)
 	names = append(names, c.template(field+".body", h.Body)...)
 	for i := range h.Form {
 		if value := h.Form[i].Value; value != nil {
@@ -37,14 +36,15 @@ func (c *check) request(field string, r *v1beta1.Request) []string {
 		}
 	}
 	if !expectsRefusal(r.Expect) {
-		c.json(field, h, targetHeaders(c.spec, r))
+		_, ofTarget := targetHeaders(c.spec, r)
+		c.json(field, h, ofTarget)
 	}
 	return names
 }
 
 // webSocket checks the templates of a connection of WebSocket.
 func (c *check) webSocket(field string, s *v1beta1.WebSocket) []string {
-	names := append(c.template(field+".path", s.Path), c.headers(field+".headers", s.Headers)...)
+	names := append(c.path(field+".path", s.Path), c.sentHeaders(field+".headers", s.Headers)...)
 	for i, message := range s.Send {
 		names = append(names, c.template(fmt.Sprintf("%s.send[%d]", field, i), message)...)
 	}
@@ -62,7 +62,7 @@ func (c *check) call(field string, call *v1beta1.Call) (names []string) {
 	for i := range call.Messages {
 		names = append(names, c.message(fmt.Sprintf("%s.messages[%d]", field, i), call.Messages[i].Raw)...)
 	}
-	return append(names, c.headers(field+".metadata", call.Metadata)...)
+	return append(names, c.sentHeaders(field+".metadata", call.Metadata)...)
 }
 
 // message checks the strings of a message.
@@ -90,13 +90,35 @@ func (c *check) value(field string, value any) (names []string) {
 	return names
 }
 
-func (c *check) headers(field string, headers []v1beta1.Header) (names []string) {
+// path checks a path, and the values of columns in it.
+func (c *check) path(field, path string) []string {
+	names := c.template(field, path)
+	c.stand(field, names, (*source.Table).CheckInPath)
+	return names
+}
+
+// sentHeaders checks the headers of a request, and the values of columns in them.
+func (c *check) sentHeaders(field string, headers []v1beta1.Header) (names []string) {
+	c.eachHeader(field, headers, func(at string, of []string) {
+		c.stand(at, of, (*source.Table).CheckInHeader)
+		names = append(names, of...)
+	})
+	return names
+}
+
+// headers checks headers that may be sent with no request of the mix.
+func (c *check) headers(field string, headers []v1beta1.Header) {
+	c.eachHeader(field, headers, func(string, []string) {})
+}
+
+// eachHeader checks the templates of headers, and hands over the field and the names of each.
+func (c *check) eachHeader(field string, headers []v1beta1.Header, names func(field string, names []string)) {
 	for i, h := range headers {
 		if h.Value != nil {
-			names = append(names, c.template(fmt.Sprintf("%s[%d].value", field, i), *h.Value)...)
+			at := fmt.Sprintf("%s[%d].value", field, i)
+			names(at, c.template(at, *h.Value))
 		}
 	}
-	return names
 }
 
 // template checks a template, and returns the names in it.

@@ -21,7 +21,8 @@ type Keys func(v1beta1.KeyReference) ([]byte, bool)
 // Check returns the mistakes. With a table whose rows are not known, any name may be one of its
 // columns.
 func Check(spec *v1beta1.LoadTestSpec, keys Keys) []Problem {
-	c := &check{spec: spec, keys: keys, captured: map[string]bool{}, columns: map[string]bool{}, tables: map[string][]string{}, complete: true}
+	c := &check{spec: spec, keys: keys, captured: map[string]bool{}, columns: map[string]bool{}, tables: map[string][]string{}, complete: true,
+		rows: map[string]*source.Table{}, refused: map[string]bool{}}
 	c.define()
 	c.headers("spec.target.headers", spec.Target.Headers)
 	for i := range spec.OtherTargets {
@@ -30,7 +31,7 @@ func Check(spec *v1beta1.LoadTestSpec, keys Keys) []Problem {
 	uses := map[string][]string{}
 	for i := range spec.Requests {
 		r := &spec.Requests[i]
-		names := append(c.request(fmt.Sprintf("spec.requests[%d]", i), r), inherited(spec, r)...)
+		names := append(c.request(fmt.Sprintf("spec.requests[%d]", i), r), c.inherited(r)...)
 		slices.Sort(names)
 		names = slices.Compact(names)
 		uses[r.Name] = names
@@ -81,6 +82,10 @@ type check struct {
 	captured map[string]bool
 	// tables are the columns of the tables whose rows are known, by the name of the table.
 	tables map[string][]string
+	// rows are the tables whose rows are known, by the names of their columns.
+	rows map[string]*source.Table
+	// refused are the columns of which a value was refused where it stands.
+	refused map[string]bool
 	// complete says that the columns of all tables are known.
 	complete bool
 	problems []Problem
@@ -124,7 +129,7 @@ func (c *check) table(field string, d *v1beta1.Data) {
 	if d.Format == v1beta1.DataFormatJSONLines {
 		format = source.JSONLines
 	}
-	table, err := source.ReadTable(bytes.NewReader(rows), source.File{Name: d.Name, Path: d.From.ConfigMap.Key, Format: format, Workers: 1})
+	table, err := source.ReadTable(bytes.NewReader(rows), source.File{Name: d.Name, Path: d.From.ConfigMap.Key + " of ConfigMap " + string(d.From.ConfigMap.Name), Format: format, Workers: 1})
 	if err != nil {
 		c.complete = false
 		c.add(field, "%v", err)
@@ -135,7 +140,21 @@ func (c *check) table(field string, d *v1beta1.Data) {
 		if c.columns[name] {
 			c.add(field, "%s is a column of another table too: a column belongs to one table only", name)
 		}
-		c.columns[name] = true
+		c.columns[name], c.rows[name] = true, table
+	}
+}
+
+// stand checks the values of columns where they stand, as a worker does.
+func (c *check) stand(field string, names []string, allowed func(t *source.Table, column string) error) {
+	for _, name := range names {
+		table := c.rows[name]
+		if table == nil || c.refused[name] {
+			continue
+		}
+		if err := allowed(table, name); err != nil {
+			c.refused[name] = true
+			c.add(field, "${%s}: %v", name, err)
+		}
 	}
 }
 
@@ -235,26 +254,32 @@ func (c *check) targetHeaders(field string, headers []v1beta1.Header, own [][]v1
 	}
 }
 
-// targetHeaders are those that a request has from its target.
-func targetHeaders(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) []v1beta1.Header {
+// targetHeaders are those that a request has from its target, and their field.
+func targetHeaders(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) (field string, headers []v1beta1.Header) {
 	for i := range spec.OtherTargets {
 		if other := &spec.OtherTargets[i]; r.Target != "" && other.Name == r.Target {
-			return other.Headers
+			return fmt.Sprintf("spec.otherTargets[%d].headers", i), other.Headers
 		}
 	}
-	return spec.Target.Headers
+	return "spec.target.headers", spec.Target.Headers
 }
 
 // inherited are the names in the headers that a request has from the targets.
-func inherited(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) (names []string) {
-	own, headers := r.OwnHeaders(), targetHeaders(spec, r)
-	if control := spec.Control(); control != nil && r.Target == "" {
-		headers = slices.Concat(headers, control.Headers)
+func (c *check) inherited(r *v1beta1.Request) (names []string) {
+	own := r.OwnHeaders()
+	add := func(field string, headers []v1beta1.Header) {
+		for i, h := range headers {
+			if h.Value != nil && !hasHeader(own, h.Name) {
+				found, _, _ := source.Names(*h.Value) // checked where the header stands
+				c.stand(fmt.Sprintf("%s[%d].value", field, i), found, (*source.Table).CheckInHeader)
+				names = append(names, found...)
+			}
+		}
 	}
-	for _, h := range headers {
-		if h.Value != nil && !hasHeader(own, h.Name) {
-			found, _, _ := source.Names(*h.Value) // checked where the header stands
-			names = append(names, found...)
+	add(targetHeaders(c.spec, r))
+	for i := range c.spec.OtherTargets {
+		if other := &c.spec.OtherTargets[i]; r.Target == "" && c.spec.IsControl(other.Name) {
+			add(fmt.Sprintf("spec.otherTargets[%d].headers", i), other.Headers)
 		}
 	}
 	return names

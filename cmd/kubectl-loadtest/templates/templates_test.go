@@ -17,6 +17,7 @@ var files = map[string]string{
 	"users.json": `{"email": "a@example.com"}`,
 	"empty.csv":  "",
 	"body":       "${emial}",
+	"odd.csv":    "code,name\na,b\nx y,\"c\nd\"\n",
 }
 
 func keys(key v1beta1.KeyReference) ([]byte, bool) {
@@ -25,6 +26,8 @@ func keys(key v1beta1.KeyReference) ([]byte, bool) {
 }
 
 const users = "data: [{name: users, format: CSV, from: {configMap: {name: a, key: users.csv}}}]\n"
+
+const odd = "data: [{name: d, format: CSV, from: {configMap: {name: a, key: odd.csv}}}]\n"
 
 func TestCheck(t *testing.T) {
 	const known = "known are ${user}, ${seq}, ${worker}, ${uuid} and ${rand:a-b}; write $$ for a dollar sign"
@@ -93,7 +96,21 @@ journeys: [{name: j, steps: [{request: login}]}, {name: k, user: {data: users}, 
 		},
 		"rows that cannot be read": {
 			spec: "data: [{name: a, format: CSV, from: {configMap: {name: a, key: empty.csv}}}]\nrequests: [{name: home, http: {path: \"/${token}\"}}]",
-			want: []templates.Problem{{"spec.data[0]", `data "a", file empty.csv: is empty: its first line must have the names of the columns`}},
+			want: []templates.Problem{{"spec.data[0]", `data "a", file empty.csv of ConfigMap a: is empty: its first line must have the names of the columns`}},
+		},
+		"values that cannot stand in a path or a header, where they first do": {
+			spec: odd + `requests: [{name: e, http: {path: "/a", body: "${code}${name}"}}, {name: f, http: {path: "/${json:code}", headers: [{name: A, value: "${code}${name}"}]}}, {name: g, http: {path: "/${code}/${name}"}}]`,
+			want: []templates.Problem{
+				{"spec.requests[1].http.path", `${code}: data "d", file odd.csv of ConfigMap a, line 3: the character at 1 must be percent-encoded, as it stands in a path`},
+				{"spec.requests[1].http.headers[0].value", `${name}: data "d", file odd.csv of ConfigMap a, line 3: holds a control character, and stands in a header`},
+			},
+		},
+		"values that cannot stand in a header of a target that a request has": {
+			spec: odd + `target: {headers: [{name: A, value: "${code}"}, {name: B, value: "${name}"}]}
+requests: [{name: e, http: {path: "/a", headers: [{name: b, value: c}]}}]
+otherTargets: [{name: v, headers: [{name: A, value: "${name}"}]}]
+versus: {target: v}`,
+			want: []templates.Problem{{"spec.otherTargets[0].headers[0].value", `${name}: data "d", file odd.csv of ConfigMap a, line 3: holds a control character, and stands in a header`}},
 		},
 		"what the setup captures": {
 			spec: `{setup: {fill: {request: a, count: 1, capture: {code: .code}}}, requests: [{name: a, http: {}}, {name: home, http: {path: "/${code}"}}]}`,

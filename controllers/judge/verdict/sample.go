@@ -72,11 +72,13 @@ type sample struct {
 	each      int64            // how many requests a session sends at most
 	judges    func(i int) bool // whether it is judged by a request
 	whole     bool             // that it is, by every request
+	expects   func(i, code int) bool
 }
 
 func newSample(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus, t *v1beta1.Threshold, step *v1beta1.StepStatus, merged *measure.Measurement) (sample, error) {
 	s := sample{threshold: t, metric: metric.Of(t.Metric), step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t), goal: goalOf(spec, t), each: plan.RequestsOfASession(spec)}
 	s.judges = func(i int) bool { return plan.Judges(spec, t, requests, i) && !s.isOneReply(spec, i) }
+	s.expects = func(i, code int) bool { return i < len(spec.Requests) && expectsStatus(&spec.Requests[i], code) }
 	s.timeout = plan.LongestTimeout(spec, func(i int) bool { return s.judges(i) && plan.IsSent(spec, &spec.Requests[i]) })
 	if merged == nil || step.Result == nil {
 		return s, nil

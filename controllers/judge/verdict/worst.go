@@ -49,7 +49,7 @@ func (s sample) mostFailed(requests []v1beta1.RequestStatus, of []int) string {
 	var names []string
 	for _, i := range of[:min(len(of), maxWorst)] {
 		r := &s.merged.Requests[i]
-		names = append(names, fmt.Sprintf("%s %d of %d (%s)", requests[i].Name, failed(i), r.Sent-r.Outcomes[measure.Unfinished], commonest(r)))
+		names = append(names, fmt.Sprintf("%s %d of %d (%s)", requests[i].Name, failed(i), r.Sent-r.Outcomes[measure.Unfinished], commonest(r, func(code int) bool { return s.expects(i, code) })))
 	}
 	switch more := len(of) - len(names); {
 	case len(names) == 0:
@@ -60,8 +60,9 @@ func (s sample) mostFailed(requests []v1beta1.RequestStatus, of []int) string {
 	return " Failed: " + strings.Join(names, ", ") + "."
 }
 
-// commonest is the status code of most failures of a request, or their class if they have none.
-func commonest(r *measure.Request) string {
+// commonest is the status code of most failures of a request, or their class if they have none. A response
+// with a code that the request expects failed by something else, if at all.
+func commonest(r *measure.Request, expects func(code int) bool) string {
 	worst, most := measure.Other, int64(0)
 	for o := range measure.Outcome(measure.NumOutcomes) {
 		n := r.Outcomes[o]
@@ -77,7 +78,7 @@ func commonest(r *measure.Request) string {
 	}
 	code, times := 0, int64(0)
 	for c, n := range r.StatusCodes {
-		if measure.ClassifyStatus(c, false) == worst && (n > times || n == times && c < code) {
+		if measure.ClassifyStatus(c, false) == worst && !expects(c) && (n > times || n == times && c < code) {
 			code, times = c, n
 		}
 	}
@@ -85,6 +86,25 @@ func commonest(r *measure.Request) string {
 		return worst.String()
 	}
 	return measure.StatusName(code)
+}
+
+// switchingProtocols is the status of HTTP that opens a connection of WebSocket.
+const switchingProtocols = 101
+
+// expectsStatus says whether a request expects a status code, of HTTP or of gRPC.
+func expectsStatus(r *v1beta1.Request, code int) bool {
+	e := r.Expect
+	switch {
+	case r.WebSocket != nil:
+		return code == switchingProtocols
+	case r.GRPC != nil && (e == nil || len(e.GRPCStatus) == 0):
+		return code == measure.GRPCOK
+	case r.GRPC != nil:
+		return slices.Contains(e.GRPCStatus, v1beta1.GRPCStatus(measure.StatusName(code)))
+	case e == nil || len(e.Status) == 0:
+		return code >= 200 && code <= 299
+	}
+	return slices.Contains(e.Status, int32(code))
 }
 
 // slowest names the request of which a time is the longest, if it is longer than that of all.

@@ -56,6 +56,15 @@ func TestBreachesNameTheWorstRequests(t *testing.T) {
 		"a status of gRPC": {atMost("failureRate", "1%"), func(r []measure.Request) {
 			answer(&r[3], measure.ServerError, 14, 9, ms)
 		}, "Failed: d 9 of 109 (UNAVAILABLE)."},
+		"a status that was answered as expected is not the failure": {atMost("failureRate", "1%"), func(r []measure.Request) {
+			answer(&r[0], measure.UnexpectedStatus, 302, 5, ms)
+			r[1], r[3] = measure.NewRequest(), measure.NewRequest() // they expect 404 and NOT_FOUND
+			answer(&r[1], measure.UnexpectedStatus, 200, 4, ms)
+			answer(&r[1], measure.Success, 404, 50, ms)
+			answer(&r[1], measure.UnexpectedStatus, 302, 3, ms)
+			answer(&r[3], measure.UnexpectedStatus, 0, 2, ms)
+			answer(&r[3], measure.Success, 5, 50, ms)
+		}, "Failed: b 7 of 57 (200), a 5 of 105 (302), d 2 of 52 (OK)."},
 		"denials that are expected are none": {atMost("failureRate", "1%"), func(r []measure.Request) {
 			answer(&r[0], measure.RateLimited, 429, 50, ms)
 			r[0].Expected += 50
@@ -87,6 +96,8 @@ func TestBreachesNameTheWorstRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := spec(tc.threshold)
 			s.Requests = []v1beta1.Request{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}}
+			s.Requests[1].Expect = &v1beta1.Expectation{Status: []int32{404}}
+			s.Requests[3].GRPC, s.Requests[3].Expect = &v1beta1.Call{}, &v1beta1.Expectation{GRPCStatus: []v1beta1.GRPCStatus{"NOT_FOUND"}}
 			o := sent(0, 0)
 			o.merged.Requests = measure.NewMeasurement(5).Requests
 			for i := range o.merged.Requests {

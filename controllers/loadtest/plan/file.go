@@ -99,9 +99,9 @@ func Files(spec *v1beta1.LoadTestSpec) []File {
 	return slices.Compact(list)
 }
 
-// sentSecrets are the Secrets and claims whose content requests send, in order. One that has a
+// SentSecrets are the Secrets and claims whose content requests send, in order. One that has a
 // certificate or descriptors alone is not sent.
-func sentSecrets(spec *v1beta1.LoadTestSpec) []string {
+func SentSecrets(spec *v1beta1.LoadTestSpec) []string {
 	kept := *spec
 	kept.Target.TLS, kept.Target.GRPC = nil, nil
 	kept.OtherTargets = slices.Clone(spec.OtherTargets)

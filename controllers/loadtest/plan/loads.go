@@ -166,7 +166,7 @@ func planLoads(lt *v1beta1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 		load := &lt.Spec.Loads[i]
 		planned, refusal := New(one, rules)
 		if refusal != nil {
-			return Plan{}, &Refusal{Reason: refusal.Reason, Message: fmt.Sprintf("Load %s: %s", load.Name, refusal.Message)}
+			return Plan{}, refusalOf(&lt.Spec, i, refusal)
 		}
 		begins := ends[load.After] + v1beta1.OrZero(load.Delay)
 		if begins > MaxWait {

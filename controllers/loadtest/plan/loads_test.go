@@ -143,10 +143,10 @@ func TestRefusedLoads(t *testing.T) {
 		"a request that none sends":    {"loads: [{name: x, journeys: [buy], steps: [{name: s, rate: 1, duration: 1s}]}]", none, "InvalidSpec: spec.requests[0]: no load sends follow; name it in requests of one of spec.loads, or leave it out."},
 		"a journey that none does":     {"loads: [{name: x, requests: [follow, create], steps: [{name: s, rate: 1, duration: 1s}]}]", none, "InvalidSpec: spec.journeys[0]: no load carries buy out; name it in journeys of one of spec.loads, or leave it out."},
 		"a threshold about none":       {"thresholds: [{metric: p95, max: 1s, loads: [a], requests: [create]}], loads: [" + one + ", " + two + "]", none, "InvalidSpec: spec.thresholds[0]: no load has what p95 is about; correct its loads, requests, types, journeys or steps."},
-		"a search with onBreach":       {"thresholds: [{metric: p95, max: 1s, onBreach: Abort}], loads: [" + one + ", {name: x, search: {users: {min: 1, max: 10}, duration: 1s}}]", none, "InvalidSpec: Load x: spec.thresholds: onBreach of p95 must not be set with search, whose thresholds hold for every probe; remove it or, with spec.loads, set loads of the threshold to those without a search."},
-		"a step that is none":          {"loads: [{name: x, steps: [{name: s, rate: 0, duration: 1s}]}]", none, "InvalidSpec: Load x: spec.steps[0].rate: must be greater than 0."},
-		"a rung that is none":          {"loads: [{name: x, ladder: {rates: [1, 0], duration: 1s}}]", none, "InvalidSpec: Load x: spec.ladder.rates[1]: must be greater than 0."},
-		"too high a ladder":            {"loads: [{name: x, ladder: {rates: [1, 200, 3], duration: 1s}}]", policy.Limits{Rate: 150}, "LimitExceeded: Load x: spec.ladder.rates[1]: sessions of up to 2 requests each send up to 400 requests per second, which is more than a LoadTest of namespace shop may have; at most 150 are accepted."},
+		"a search with onBreach":       {"thresholds: [{metric: p95, max: 1s, onBreach: Abort}], loads: [" + one + ", {name: x, search: {users: {min: 1, max: 10}, duration: 1s}}]", none, "InvalidSpec: spec.thresholds: load x: onBreach of p95 must not be set with search, whose thresholds hold for every probe; remove it or, with spec.loads, set loads of the threshold to those without a search."},
+		"a step that is none":          {"loads: [{name: x, steps: [{name: s, rate: 0, duration: 1s}]}]", none, "InvalidSpec: spec.loads[0].steps[0].rate: load x: must be greater than 0."},
+		"a rung that is none":          {"loads: [{name: x, ladder: {rates: [1, 0], duration: 1s}}]", none, "InvalidSpec: spec.loads[0].ladder.rates[1]: load x: must be greater than 0."},
+		"too high a ladder":            {"loads: [{name: x, ladder: {rates: [1, 200, 3], duration: 1s}}]", policy.Limits{Rate: 150}, "LimitExceeded: spec.loads[0].ladder.rates[1]: load x: sessions of up to 2 requests each send up to 400 requests per second, which is more than a LoadTest of namespace shop may have; at most 150 are accepted."},
 		"ladders after each other":     {"loads: [{name: x, ladder: {users: [1, 2], duration: 1h, rest: 9h}}, {name: y, after: x, ladder: {users: [1], duration: 10h}}, {name: z, after: y, ladder: {users: [1], duration: 1s}}]", none, "InvalidSpec: spec.loads[2]: z may wait for 21h with its workers, at most 20h are accepted; shorten the loads before it."},
 		"a wait of more than 20 hours": {"loads: [{name: x, steps: [{name: s, rate: 1, duration: 21h}]}, {name: z, after: x, steps: [{name: s, rate: 1, duration: 1s}]}]", none, "InvalidSpec: spec.loads[1]: z may wait for 21h with its workers, at most 20h are accepted; shorten the loads before it."},
 		"too many workers together":    {"loads: [" + one + ", " + two + "]", policy.Limits{Workers: 2}, "LimitExceeded: spec.loads: the loads have up to 3 workers together, which is more than a LoadTest of namespace shop may have; at most 2 are accepted."},
@@ -163,5 +163,25 @@ func TestRefusedLoads(t *testing.T) {
 			}
 			same.As(t, "refusal", c.want, got)
 		})
+	}
+}
+
+// What a load has of a list stands elsewhere in the list that the user wrote.
+func TestRefusalsOfALoadNameTheFieldThatWasWritten(t *testing.T) {
+	const spec = `{target: {service: {name: shop}}, steps: [], requests: [{name: c, http: {path: /}}, {name: d, http: {path: /}}, {name: w, webSocket: {path: /ws, send: [a]}}],
+		loads: [{name: one, requests: [c, d], steps: [{name: a, rate: 3, duration: 1s}]}, {name: two, requests: [w], steps: [{name: a, rate: 3, duration: 1s}]}]`
+	journeys := strings.NewReplacer("[c, d]", "[c, d], journeys: [i]", "[w]", "[w], journeys: [j]", "target:", "journeys: [{name: i, steps: [{request: c}]}, {name: j, keepValues: true, steps: [{request: d}]}], target:").Replace(spec)
+	for want, text := range map[string]string{
+		"spec.requests[2].webSocket: load two: must not be set with worker.driver Vegeta, which sends requests of HTTP; use driver Auto.":                                            spec + ", worker: {driver: Vegeta}}",
+		"spec.journeys[1].keepValues: load two: must not be set with a rate, whose sessions are users who come once; set users in place of the rate.":                                journeys + "}",
+		"spec.thresholds[1].steps: load two: \"p\" is no step that sends load; such steps are a.":                                                                                    strings.Replace(spec, "duration: 1s}]}]", "duration: 1s}, {name: p, pause: 1s}]}]", 1) + ", thresholds: [{metric: p95, max: 1s, loads: [one]}, {metric: p95, max: 1s, steps: [p]}]}",
+		"spec.target.url: host a.example is not allowed; use a Service of this cluster, or ask the administrator to add a.example to targets.rules of the operator's configuration.": strings.Replace(spec, "service: {name: shop}", "url: 'http://a.example'", 1) + "}",
+	} {
+		lt := &v1beta1.LoadTest{Spec: *yamlSpec(t, text)}
+		lt.Namespace, lt.Name = "shop", "sale"
+		_, refusal := plan.New(lt, policy.Default().For("shop"))
+		if refusal == nil || refusal.Message != want {
+			t.Errorf("%v, want %s", refusal, want)
+		}
 	}
 }

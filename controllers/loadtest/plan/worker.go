@@ -34,7 +34,7 @@ func checkWorkers(lt *v1beta1.LoadTest, rules policy.Workers) *Refusal {
 			c.refuse(field, "its use", rule, orOneOf("leave it out", patterns))
 		}
 	}
-	if secrets := sentSecrets(&lt.Spec); lt.Spec.Expose == v1beta1.ExposeResponses && len(secrets) > 0 && !rules.ExposeWithSecrets() {
+	if secrets := SentSecrets(&lt.Spec); lt.Spec.Expose == v1beta1.ExposeResponses && len(secrets) > 0 && !rules.ExposeWithSecrets() {
 		c.refused = append(c.refused, fmt.Sprintf("spec.expose: Responses is not allowed in namespace %s beside values of %s, which a target may send back; "+
 			"leave it out, or ask the administrator to set exposeWithSecrets: true in a rule in workers of the operator's configuration.", lt.Namespace, strings.Join(secrets, ", ")))
 	}

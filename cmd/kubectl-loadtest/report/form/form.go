@@ -21,6 +21,9 @@ import (
 // Names are the forms of a report, in the order of the help.
 var Names = []string{"text", "markdown", "html", "json", "yaml", "junit", "hgrm", "vegeta", "vegeta-text"}
 
+// ofSteps are the forms that are of one step.
+var ofSteps = []string{"hgrm", "vegeta", "vegeta-text"}
+
 // Check refuses a form that does not exist, and names those that do.
 func Check(output string) error {
 	if slices.Contains(Names, output) {
@@ -33,7 +36,7 @@ func Check(output string) error {
 // distribution hgrm holds, and that vegeta reports; html draws the steps of which there
 // are results beyond their summary.
 func Render(lt *v1beta1.LoadTest, archived []*archive.Step, output, step string) ([]byte, error) {
-	if names := report.LoadTests(&lt.Status); len(names) > 0 && slices.Contains([]string{"hgrm", "vegeta", "vegeta-text"}, output) {
+	if names := report.LoadTests(&lt.Status); len(names) > 0 && slices.Contains(ofSteps, output) {
 		return nil, fmt.Errorf("LoadTest %s sends several loads, and each has steps of its own: report %s", lt.Name, strings.Join(names, " or "))
 	}
 	switch output {
@@ -58,9 +61,12 @@ func Render(lt *v1beta1.LoadTest, archived []*archive.Step, output, step string)
 	return []byte(report.Text(lt)), nil
 }
 
-// RenderAll is the report of a LoadTest, and under it, for people, the reports of the loads that it sent
-// side by side.
+// RenderAll is the report of a LoadTest with those of the loads that it sent side by side: under it for
+// people, and as test suites.
 func RenderAll(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest, archived []*archive.Step, output, step string) ([]byte, error) {
+	if output == "junit" {
+		return junit.Report(lt, loads...)
+	}
 	data, err := Render(lt, archived, output, step)
 	if err != nil || output != "text" && output != "markdown" {
 		return data, err
@@ -73,6 +79,36 @@ func RenderAll(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest, archived []*arch
 		data = append(append(data, '\n'), of...)
 	}
 	return data, nil
+}
+
+// RenderLocal is the report of a run on this machine. No cluster has the LoadTests of its loads: json and yaml
+// are then a List of all, which report reads.
+func RenderLocal(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest, archived []*archive.Step, output string) ([]byte, error) {
+	if len(loads) == 0 || output != "json" && output != "yaml" {
+		return RenderAll(lt, loads, archived, output, "")
+	}
+	list := struct {
+		APIVersion string              `json:"apiVersion"`
+		Kind       string              `json:"kind"`
+		Items      []*v1beta1.LoadTest `json:"items"`
+	}{"v1", "List", []*v1beta1.LoadTest{Stored(lt)}}
+	for _, one := range loads {
+		list.Items = append(list.Items, Stored(one))
+	}
+	if output == "yaml" {
+		return yaml.Marshal(list)
+	}
+	data, err := json.MarshalIndent(list, "", "  ")
+	return append(data, '\n'), err
+}
+
+// CheckLocal refuses a form for a run on this machine that could not have it, before anything is sent.
+func CheckLocal(lt *v1beta1.LoadTest, output string) error {
+	if len(lt.Spec.Loads) > 0 && slices.Contains(ofSteps, output) {
+		return fmt.Errorf("-o %s: LoadTest %s sends several loads, and each has steps of its own: use -o yaml > FILE, and then report -f FILE NAME -o %[1]s, with the name of the LoadTest of a load",
+			output, lt.Name)
+	}
+	return nil
 }
 
 // Stored is a LoadTest as it is saved, and read by report -f: without the record of

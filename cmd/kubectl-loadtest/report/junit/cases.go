@@ -20,6 +20,16 @@ func cases(lt *v1beta1.LoadTest) []testcase {
 	for i := range s.Loads {
 		list = append(list, j.load(&s.Loads[i]))
 	}
+	return append(list, j.parts(s)...)
+}
+
+// casesOfLoad are those of a load of a run that has passed, or not. Its verdict is a case of the run.
+func casesOfLoad(lt *v1beta1.LoadTest, passed bool) []testcase {
+	return judge{class: lt.Namespace + "." + lt.Name, passed: passed}.parts(&lt.Status)
+}
+
+// parts are the cases of steps, thresholds and audits.
+func (j judge) parts(s *v1beta1.LoadTestStatus) (list []testcase) {
 	for i := range s.Steps {
 		if !s.Steps[i].Load.IsPause() {
 			list = append(list, j.step(&s.Steps[i]))

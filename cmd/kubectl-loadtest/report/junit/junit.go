@@ -10,30 +10,43 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 )
 
-// Report is the report of a LoadTest. It ends with a line break.
-func Report(lt *v1beta1.LoadTest) ([]byte, error) {
+// Report is the report of a LoadTest, with a suite for each of the LoadTests of its loads that are given. It
+// ends with a line break.
+func Report(lt *v1beta1.LoadTest, loads ...*v1beta1.LoadTest) ([]byte, error) {
+	whole := suiteOf(lt, cases(lt))
+	all := testsuites{Name: "loadtest", Time: whole.Time, Suites: []testsuite{whole}}
+	for _, one := range loads {
+		all.Suites = append(all.Suites, suiteOf(one, casesOfLoad(one, lt.Status.Verdict == v1beta1.VerdictPassed)))
+	}
+	for i := range all.Suites {
+		all.Tests += all.Suites[i].Tests
+		all.Failures += all.Suites[i].Failures
+		all.Errors += all.Suites[i].Errors
+	}
+	var b bytes.Buffer
+	b.WriteString(xml.Header)
+	encoder := xml.NewEncoder(&b)
+	encoder.Indent("", "  ")
+	err := encoder.Encode(all)
+	b.WriteByte('\n')
+	return b.Bytes(), err
+}
+
+// suiteOf is the suite of a LoadTest with those cases.
+func suiteOf(lt *v1beta1.LoadTest, cases []testcase) testsuite {
 	s := &lt.Status
 	suite := testsuite{
 		Name:       lt.Namespace + "/" + lt.Name,
 		Time:       seconds(took(s)),
 		Properties: properties(lt),
-		Cases:      cases(lt),
+		Cases:      cases,
 		Out:        report.Text(lt),
 	}
 	if s.StartTime != nil {
 		suite.Timestamp = s.StartTime.UTC().Format("2006-01-02T15:04:05")
 	}
 	suite.count()
-	var b bytes.Buffer
-	b.WriteString(xml.Header)
-	encoder := xml.NewEncoder(&b)
-	encoder.Indent("", "  ")
-	err := encoder.Encode(testsuites{
-		Name: "loadtest", Tests: suite.Tests, Failures: suite.Failures, Errors: suite.Errors, Time: suite.Time,
-		Suites: []testsuite{suite},
-	})
-	b.WriteByte('\n')
-	return b.Bytes(), err
+	return suite
 }
 
 func (s *testsuite) count() {

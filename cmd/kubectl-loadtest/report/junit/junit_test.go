@@ -54,6 +54,26 @@ func TestAllCasesPassOnlyIfTheVerdictIsPassed(t *testing.T) {
 	}
 }
 
+// A suite of a load is as green as the run, whatever ended the load.
+func TestSuitesOfLoadsFailOnlyWithTheRun(t *testing.T) {
+	lt, one := reporttest.Read(t, "../testdata/loads.yaml"), reporttest.Read(t, "../testdata/burst.yaml")
+	one.Status.Verdict = v1beta1.VerdictCanceled
+	for _, verdict := range []v1beta1.Verdict{v1beta1.VerdictPassed, v1beta1.VerdictFailed} {
+		lt.Status.Verdict = verdict
+		data, err := junit.Report(lt, one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		suites, err := reader.Ingest(data)
+		if err != nil || len(suites) != 2 {
+			t.Fatalf("%d suites (%v), want two:\n%s", len(suites), err, data)
+		}
+		if bad := suites[1].Totals.Failed + suites[1].Totals.Error; suites[1].Totals.Tests == 0 || (bad == 0) != (verdict == v1beta1.VerdictPassed) {
+			t.Errorf("of a run that %s, %d of %d cases of the load are bad", verdict, bad, suites[1].Totals.Tests)
+		}
+	}
+}
+
 // There is a case for the verdict, each step that sends, each threshold and each
 // audit, and the sentence of what was breached is in it.
 func TestCases(t *testing.T) {
