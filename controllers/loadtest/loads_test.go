@@ -19,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // sale is a LoadTest with two loads of one worker each.
@@ -185,5 +186,30 @@ func TestARefusedLoadIsTriedAgain(t *testing.T) {
 	r.mustPass(lt)
 	if got := loadsOf(t, lt); got[1].UID == "" || lt.Status.Loads[1].UID != string(got[1].UID) {
 		t.Errorf("load buyers has UID %q, and the status %q", got[1].UID, lt.Status.Loads[1].UID)
+	}
+}
+
+// The operator is restarted while a load waits, with its workers ready, for the load before it.
+func TestALoadThatWaitsOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	c := apiserver.Client(t)
+	r, lt := newFixture(t, c), sale(t)
+	lt.Spec.Loads[1].After = "readers"
+	must.Succeed(t, c.Update(t.Context(), lt))
+	r.mustPass(lt)
+	r.mustPass(lt)
+	buyers := loadsOf(t, lt)[1]
+	r.mustPass(buyers)
+	r.mustPass(buyers)
+	bringPods(t, buyers)
+	r.mustPass(buyers)
+	if !meta.IsStatusConditionTrue(buyers.Status.Conditions, v1beta1.ConditionWorkersReady) {
+		t.Fatalf("%+v", buyers.Status.Conditions)
+	}
+	again := newFixture(t, c)
+	again.clock.SetTime(r.clock.Now().Add(301 * time.Second))
+	again.mustPass(buyers)
+	if buyers.Status.Verdict != "" {
+		t.Errorf("verdict %s: %+v", buyers.Status.Verdict, v1beta1.NotCarriedOut(buyers.Status.Conditions))
 	}
 }

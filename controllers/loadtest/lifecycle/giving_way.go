@@ -85,7 +85,17 @@ func (r *inputs) placeHad() time.Duration {
 	return 0
 }
 
-// startDeadline is when the workers must be ready: the time in places that it gave to others counts.
+// startDeadline is when the workers must be ready: the time in places that it gave to others counts. A load
+// waits, with its workers ready, for the loads before it: a worker that is not ready any more has the whole
+// time again.
 func (r *inputs) startDeadline() (at time.Time, limited bool) {
-	return deadline(r.read.StartTime.Add(-r.placeHad()), r.spec.StartDeadlineSeconds)
+	from := r.read.StartTime.Add(-r.placeHad())
+	if c := meta.FindStatusCondition(r.read.Conditions, v1beta1.ConditionWorkersReady); c != nil && r.seen.Parent != nil {
+		since := c.LastTransitionTime.Time
+		if c.Status == metav1.ConditionTrue {
+			since = r.now
+		}
+		from = instant.Later(from, since)
+	}
+	return deadline(from, r.spec.StartDeadlineSeconds)
 }
