@@ -87,6 +87,9 @@ func (p *pass) createLoads(ctx context.Context) error {
 				return err
 			case there == nil: // it was deleted a moment ago
 				continue
+			case isLeftOverLoad(p.lt, there):
+				p.note.notCreated(load.Name, uncreated{refused: &lifecycle.Refusal{Message: "one of an earlier LoadTest " + p.lt.Name + " is still there, until the API server removes it; delete it if it stays.", At: p.now}})
+				continue
 			case !metav1.IsControlledBy(there, p.lt) || plan.Workers(&there.Spec) != planned:
 				p.note.notCreated(load.Name, uncreated{taken: true})
 				continue
@@ -105,6 +108,12 @@ func (p *pass) createLoads(ctx context.Context) error {
 		load.UID = string(one.UID)
 	}
 	return nil
+}
+
+// isLeftOverLoad says whether a LoadTest carries out a load of an earlier LoadTest of that name, and goes with
+// the garbage collection (see isLeftOver). Whoever forges an owner has the run wait until its start deadline.
+func isLeftOverLoad(lt, there *v1beta1.LoadTest) bool {
+	return lifecycle.ParentName(there) == lt.Name && !metav1.IsControlledBy(there, lt)
 }
 
 // loadOf is the load that a LoadTest carries out.
