@@ -217,8 +217,8 @@ const (
 	ReasonDeadlineExceeded = "DeadlineExceeded"
 	// ReasonTerminated surfaces when spec.terminate ended the run.
 	ReasonTerminated = "Terminated"
-	// ReasonHeldTooLong surfaces when spec.suspend held the run between two steps for longer
-	// than the administrator allows.
+	// ReasonHeldTooLong surfaces when spec.suspend held the run between two steps, or with spec.loads
+	// since it began, for longer than the administrator allows.
 	ReasonHeldTooLong = "HeldTooLong"
 	// ReasonInvalidResult surfaces when what the workers reported cannot be merged.
 	ReasonInvalidResult = "InvalidResult"

@@ -164,7 +164,8 @@ var milestones = predicate.Funcs{
 			before.Status.Phase != after.Status.Phase ||
 			before.Spec.Suspend != after.Spec.Suspend ||
 			(before.Status.Internal.StopTime == nil) != (after.Status.Internal.StopTime == nil) ||
-			conditionChanged(before, after, v1beta1.ConditionWorkersReady) || conditionChanged(before, after, v1beta1.ConditionArchived) ||
+			lifecycle.HasWorkers(before) != lifecycle.HasWorkers(after) ||
+			conditionChanged(before, after, v1beta1.ConditionSuspended) || conditionChanged(before, after, v1beta1.ConditionArchived) ||
 			!equality.Semantic.DeepEqual(before.Status.Loads, after.Status.Loads))
 	},
 }

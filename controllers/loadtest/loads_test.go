@@ -213,3 +213,43 @@ func TestALoadThatWaitsOutlivesARestart(t *testing.T) {
 		t.Errorf("verdict %s: %+v", buyers.Status.Verdict, v1beta1.NotCarriedOut(buyers.Status.Conditions))
 	}
 }
+
+// A run with loads that is held keeps its place, and no longer than the administrator allows.
+func TestARunWithLoadsThatIsHeldGivesItsPlaceInTime(t *testing.T) {
+	t.Parallel()
+	c := apiserver.Client(t)
+	r := newFixture(t, c)
+	r.workers.absent, r.Policy = true, func() *policy.Policy {
+		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1, held: 1h}]}")
+	}
+	lt := sale(t)
+	r.mustPass(lt)
+	r.mustPass(lt)
+	lt.Spec.Suspend = true
+	must.Succeed(t, c.Update(t.Context(), lt))
+	passes := func() {
+		r.mustPass(lt)
+		for _, one := range loadsOf(t, lt) {
+			r.mustPass(one)
+		}
+	}
+	passes()
+	for _, one := range loadsOf(t, lt) {
+		if one.Status.Phase != v1beta1.PhaseSuspended || one.Status.StartTime != nil {
+			t.Fatalf("%s is %s", one.Name, one.Status.Phase)
+		}
+	}
+	waits := &v1beta1.LoadTest{Spec: *loadsOf(t, lt)[0].Spec.DeepCopy()}
+	waits.Namespace, waits.Name = lt.Namespace, "another"
+	must.Succeed(t, c.Create(t.Context(), waits))
+	if r.mustPass(waits); waits.Status.Phase != v1beta1.PhaseQueued || lt.Status.Phase != v1beta1.PhaseSuspended {
+		t.Fatalf("another run is %s, and the one that is held %s", waits.Status.Phase, lt.Status.Phase)
+	}
+	r.after(time.Hour)
+	for range 3 {
+		passes()
+	}
+	if r.mustPass(waits); waits.Status.Phase == v1beta1.PhaseQueued {
+		t.Errorf("after an hour, another run is still queued; the one that is held is %s", lt.Status.Phase)
+	}
+}

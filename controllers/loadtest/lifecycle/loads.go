@@ -44,6 +44,7 @@ var sideBySidePhases = []phase[*sideBySide]{
 	(*sideBySide).endIfAsked,
 	(*sideBySide).endWithOthers,
 	(*sideBySide).finishLoads,
+	(*sideBySide).hold,
 	(*sideBySide).createLoads,
 	(*sideBySide).beginLoads,
 }
@@ -126,7 +127,14 @@ func (r *sideBySide) reportLoadWorkers() {
 // isReady says whether a load waits, with all its workers, for the instant at which it begins.
 func (r *sideBySide) isReady(i int) bool {
 	test := r.testOf(i)
-	return test != nil && test.Status.Phase == v1beta1.PhaseStarting && meta.IsStatusConditionTrue(test.Status.Conditions, v1beta1.ConditionWorkersReady)
+	return test != nil && test.Status.Phase == v1beta1.PhaseStarting && HasWorkers(test)
+}
+
+// HasWorkers says whether all workers of a run are ready. One that was held has the condition of before until
+// its workers are looked at again.
+func HasWorkers(lt *v1beta1.LoadTest) bool {
+	w := &lt.Status.Workers
+	return w.Ready >= w.Desired && meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionWorkersReady)
 }
 
 func (r *sideBySide) anyBegun() bool {
@@ -382,16 +390,20 @@ func (r *sideBySide) beginLoads() (goesOn bool) {
 		}
 	}
 	soonest := r.now.Add(2 * r.lead())
+	due := map[int]time.Time{}
 	for i := range s.Loads {
-		if s.Loads[i].BeginTime != nil {
-			continue
+		if from, ok := r.begins(i, soonest); ok && s.Loads[i].BeginTime == nil {
+			due[i] = from
 		}
-		if from, ok := r.begins(i, soonest); ok {
-			// The load has to read it, and its workers to be directed.
-			at := metav1.NewMicroTime(instant.Later(from.Add(v1beta1.OrZero(r.spec.Loads[i].Delay)), soonest))
-			s.Loads[i].BeginTime = &at
-			s.Phase = v1beta1.PhaseRunning
-		}
+	}
+	if r.bringsWorkersBack(due) {
+		return true
+	}
+	for i, from := range due {
+		// The load has to read it, and its workers to be directed.
+		at := metav1.NewMicroTime(instant.Later(from.Add(v1beta1.OrZero(r.spec.Loads[i].Delay)), soonest))
+		s.Loads[i].BeginTime = &at
+		s.Phase = v1beta1.PhaseRunning
 	}
 	return true
 }
@@ -404,7 +416,7 @@ func (r *sideBySide) begins(i int, soonest time.Time) (from time.Time, ok bool) 
 	}
 	for _, l := range r.out.Status.Loads {
 		if l.Name == after && l.CompletionTime != nil {
-			return l.CompletionTime.Time, true
+			return instant.Later(l.CompletionTime.Time, r.resumedAt()), true
 		}
 	}
 	return time.Time{}, false

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -50,7 +51,8 @@ func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
 		p.Lists, p.Ends = true, true
 		return p
 	}
-	p.Suspends = parent.Spec.Suspend
+	// It holds its loads until it has chosen anew when they begin.
+	p.Suspends = parent.Spec.Suspend || meta.IsStatusConditionTrue(parent.Status.Conditions, v1beta1.ConditionSuspended)
 	p.Ends = parent.Status.Internal.StopTime != nil
 	i := slices.IndexFunc(parent.Status.Loads, func(l v1beta1.LoadStatus) bool { return l.Test == lt.Name })
 	switch {
