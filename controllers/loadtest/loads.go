@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -160,14 +161,23 @@ var milestones = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*v1beta1.LoadTest)
 		after, okAfter := e.ObjectNew.(*v1beta1.LoadTest)
-		return ok && okAfter && (lifecycle.Finished(before) != lifecycle.Finished(after) ||
-			before.Status.Phase != after.Status.Phase ||
-			before.Spec.Suspend != after.Spec.Suspend ||
-			(before.Status.Internal.StopTime == nil) != (after.Status.Internal.StopTime == nil) ||
-			lifecycle.HasWorkers(before) != lifecycle.HasWorkers(after) ||
-			conditionChanged(before, after, v1beta1.ConditionSuspended) || conditionChanged(before, after, v1beta1.ConditionArchived) ||
-			!equality.Semantic.DeepEqual(before.Status.Loads, after.Status.Loads))
+		return ok && okAfter && (isAskedAnew(&before.Spec, &after.Spec) || isFurther(before, after))
 	},
+}
+
+// isAskedAnew says whether what loads read of the spec of the LoadTest that has them has changed.
+func isAskedAnew(before, after *v1beta1.LoadTestSpec) bool {
+	return before.Suspend != after.Suspend || !ptr.Equal(before.StartDeadlineSeconds, after.StartDeadlineSeconds)
+}
+
+// isFurther says whether what they read of each other's status has changed.
+func isFurther(before, after *v1beta1.LoadTest) bool {
+	return lifecycle.Finished(before) != lifecycle.Finished(after) ||
+		before.Status.Phase != after.Status.Phase ||
+		(before.Status.Internal.StopTime == nil) != (after.Status.Internal.StopTime == nil) ||
+		lifecycle.HasWorkers(before) != lifecycle.HasWorkers(after) ||
+		conditionChanged(before, after, v1beta1.ConditionSuspended) || conditionChanged(before, after, v1beta1.ConditionArchived) ||
+		!equality.Semantic.DeepEqual(before.Status.Loads, after.Status.Loads)
 }
 
 // conditionChanged says whether a condition became true, or is so no more.

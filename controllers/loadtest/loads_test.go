@@ -3,17 +3,22 @@ package loadtest_test
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -251,5 +256,55 @@ func TestARunWithLoadsThatIsHeldGivesItsPlaceInTime(t *testing.T) {
 	}
 	if r.mustPass(waits); waits.Status.Phase == v1beta1.PhaseQueued {
 		t.Errorf("after an hour, another run is still queued; the one that is held is %s", lt.Status.Phase)
+	}
+}
+
+// Whoever may edit LoadTests gives a load no more workers than the run has a place for.
+func TestALoadThatIsEditedBeforeItBeginsDoesNot(t *testing.T) {
+	t.Parallel()
+	c := apiserver.Client(t)
+	r := newFixture(t, c)
+	r.workers.absent = true
+	lt := sale(t)
+	r.mustPass(lt)
+	r.mustPass(lt)
+	for _, one := range loadsOf(t, lt) {
+		one.Spec.Parallelism, one.Spec.Steps[0].Users = ptr.To[int32](3), ptr.To[int32](5000)
+		must.Succeed(t, c.Update(t.Context(), one))
+		r.mustPass(one)
+		if r.mustPass(one); one.Status.StartTime != nil || one.Status.Verdict != v1beta1.VerdictError {
+			t.Errorf("%s begins, or is not refused: %s", one.Name, one.Status.Verdict)
+		}
+	}
+	for range 3 {
+		r.mustPass(lt)
+	}
+	if c := v1beta1.NotCarriedOut(lt.Status.Conditions); c == nil || c.Reason != v1beta1.ReasonInvalidSpec {
+		t.Errorf("verdict %s: %+v", lt.Status.Verdict, c)
+	}
+}
+
+// What the API server adds to the spec of a load is no edit.
+func TestLoadsOfASampleAreWhatTheLoadTestAsksFor(t *testing.T) {
+	t.Parallel()
+	c := apiserver.Client(t)
+	r, lt := newFixture(t, c), sale(t)
+	r.workers.absent = true
+	must.Succeed(t, c.Delete(t.Context(), lt))
+	full := &v1beta1.LoadTest{}
+	document, err := os.ReadFile("../../config/samples/loads.yaml")
+	must.Succeed(t, err)
+	must.Succeed(t, yaml.UnmarshalStrict(document, full))
+	full.Namespace, full.Name = lt.Namespace, "full"
+	full.Spec.Worker = &v1beta1.Worker{Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": resource.MustParse("1000m")}}}
+	full.Spec.Thresholds = append(full.Spec.Thresholds, v1beta1.Threshold{Metric: "failureRate", Max: ptr.To(intstr.Parse("1%"))})
+	full.Spec.RandomSeed = ptr.To[int64](7)
+	must.Succeed(t, c.Create(t.Context(), full))
+	r.mustPass(full)
+	r.mustPass(full)
+	for _, one := range loadsOf(t, full) {
+		if r.mustPass(one); one.Status.StartTime == nil {
+			t.Errorf("%s does not begin: %+v", one.Name, one.Status.Conditions)
+		}
 	}
 }
