@@ -180,7 +180,8 @@ func isFurther(before, after *v1beta1.LoadTest) bool {
 		!equality.Semantic.DeepEqual(before.Status.Loads, after.Status.Loads)
 }
 
-// conditionChanged says whether a condition became true, or is so no more.
+// conditionChanged says whether a condition has another status, or came or went.
 func conditionChanged(before, after *v1beta1.LoadTest, kind string) bool {
-	return meta.IsStatusConditionTrue(before.Status.Conditions, kind) != meta.IsStatusConditionTrue(after.Status.Conditions, kind)
+	was, is := meta.FindStatusCondition(before.Status.Conditions, kind), meta.FindStatusCondition(after.Status.Conditions, kind)
+	return (was == nil) != (is == nil) || was != nil && was.Status != is.Status
 }
