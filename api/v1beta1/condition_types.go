@@ -195,6 +195,8 @@ const (
 	ReasonLoadsApart = "LoadsApart"
 	// ReasonEndedWithOthers surfaces when a load in the background ended with the others.
 	ReasonEndedWithOthers = "EndedWithOthers"
+	// ReasonLoadsEnded surfaces when one of spec.loads could not be carried out, and the others were ended.
+	ReasonLoadsEnded = "LoadsEnded"
 	// ReasonLoadDeleted surfaces when the LoadTest of one of spec.loads was deleted.
 	ReasonLoadDeleted = "LoadDeleted"
 	// ReasonAllStepsRan surfaces when all steps ran.
