@@ -195,6 +195,8 @@ const (
 	ReasonLoadsApart = "LoadsApart"
 	// ReasonEndedWithOthers surfaces when a load in the background ended with the others.
 	ReasonEndedWithOthers = "EndedWithOthers"
+	// ReasonLoadsEnded surfaces when one of spec.loads could not be carried out, and the others were ended.
+	ReasonLoadsEnded = "LoadsEnded"
 	// ReasonLoadDeleted surfaces when the LoadTest of one of spec.loads was deleted.
 	ReasonLoadDeleted = "LoadDeleted"
 	// ReasonAllStepsRan surfaces when all steps ran.
@@ -217,8 +219,8 @@ const (
 	ReasonDeadlineExceeded = "DeadlineExceeded"
 	// ReasonTerminated surfaces when spec.terminate ended the run.
 	ReasonTerminated = "Terminated"
-	// ReasonHeldTooLong surfaces when spec.suspend held the run between two steps for longer
-	// than the administrator allows.
+	// ReasonHeldTooLong surfaces when spec.suspend held the run between two steps, or with spec.loads
+	// since it began, for longer than the administrator allows.
 	ReasonHeldTooLong = "HeldTooLong"
 	// ReasonInvalidResult surfaces when what the workers reported cannot be merged.
 	ReasonInvalidResult = "InvalidResult"

@@ -178,7 +178,7 @@ type LoadTestStatus struct {
 
 // StopCause is why the operator's configuration ended a run.
 type StopCause struct {
-	// reason is Stopped or QuietHours.
+	// reason is Stopped, QuietHours or HeldTooLong.
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason"`
 

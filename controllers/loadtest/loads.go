@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -87,6 +88,9 @@ func (p *pass) createLoads(ctx context.Context) error {
 				return err
 			case there == nil: // it was deleted a moment ago
 				continue
+			case isLeftOverLoad(p.lt, there):
+				p.note.notCreated(load.Name, uncreated{refused: &lifecycle.Refusal{Message: "one of an earlier LoadTest " + p.lt.Name + " is still there, until the API server removes it; delete it if it stays.", At: p.now}})
+				continue
 			case !metav1.IsControlledBy(there, p.lt) || plan.Workers(&there.Spec) != planned:
 				p.note.notCreated(load.Name, uncreated{taken: true})
 				continue
@@ -105,6 +109,12 @@ func (p *pass) createLoads(ctx context.Context) error {
 		load.UID = string(one.UID)
 	}
 	return nil
+}
+
+// isLeftOverLoad says whether a LoadTest carries out a load of an earlier LoadTest of that name, and goes with
+// the garbage collection (see isLeftOver). Whoever forges an owner has the run wait until its start deadline.
+func isLeftOverLoad(lt, there *v1beta1.LoadTest) bool {
+	return lifecycle.ParentName(there) == lt.Name && !metav1.IsControlledBy(there, lt)
 }
 
 // loadOf is the load that a LoadTest carries out.
@@ -151,16 +161,27 @@ var milestones = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*v1beta1.LoadTest)
 		after, okAfter := e.ObjectNew.(*v1beta1.LoadTest)
-		return ok && okAfter && (lifecycle.Finished(before) != lifecycle.Finished(after) ||
-			before.Status.Phase != after.Status.Phase ||
-			before.Spec.Suspend != after.Spec.Suspend ||
-			(before.Status.Internal.StopTime == nil) != (after.Status.Internal.StopTime == nil) ||
-			conditionChanged(before, after, v1beta1.ConditionWorkersReady) || conditionChanged(before, after, v1beta1.ConditionArchived) ||
-			!equality.Semantic.DeepEqual(before.Status.Loads, after.Status.Loads))
+		return ok && okAfter && (isAskedAnew(&before.Spec, &after.Spec) || isFurther(before, after))
 	},
 }
 
-// conditionChanged says whether a condition became true, or is so no more.
+// isAskedAnew says whether what loads read of the spec of the LoadTest that has them has changed.
+func isAskedAnew(before, after *v1beta1.LoadTestSpec) bool {
+	return before.Suspend != after.Suspend || !ptr.Equal(before.StartDeadlineSeconds, after.StartDeadlineSeconds)
+}
+
+// isFurther says whether what they read of each other's status has changed.
+func isFurther(before, after *v1beta1.LoadTest) bool {
+	return lifecycle.Finished(before) != lifecycle.Finished(after) ||
+		before.Status.Phase != after.Status.Phase ||
+		(before.Status.Internal.StopTime == nil) != (after.Status.Internal.StopTime == nil) ||
+		lifecycle.HasWorkers(before) != lifecycle.HasWorkers(after) ||
+		conditionChanged(before, after, v1beta1.ConditionSuspended) || conditionChanged(before, after, v1beta1.ConditionArchived) ||
+		!equality.Semantic.DeepEqual(before.Status.Loads, after.Status.Loads)
+}
+
+// conditionChanged says whether a condition has another status, or came or went.
 func conditionChanged(before, after *v1beta1.LoadTest, kind string) bool {
-	return meta.IsStatusConditionTrue(before.Status.Conditions, kind) != meta.IsStatusConditionTrue(after.Status.Conditions, kind)
+	was, is := meta.FindStatusCondition(before.Status.Conditions, kind), meta.FindStatusCondition(after.Status.Conditions, kind)
+	return (was == nil) != (is == nil) || was != nil && was.Status != is.Status
 }

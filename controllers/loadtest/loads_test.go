@@ -3,22 +3,28 @@ package loadtest_test
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // sale is a LoadTest with two loads of one worker each.
@@ -185,5 +191,120 @@ func TestARefusedLoadIsTriedAgain(t *testing.T) {
 	r.mustPass(lt)
 	if got := loadsOf(t, lt); got[1].UID == "" || lt.Status.Loads[1].UID != string(got[1].UID) {
 		t.Errorf("load buyers has UID %q, and the status %q", got[1].UID, lt.Status.Loads[1].UID)
+	}
+}
+
+// The operator is restarted while a load waits, with its workers ready, for the load before it.
+func TestALoadThatWaitsOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	c := apiserver.Client(t)
+	r, lt := newFixture(t, c), sale(t)
+	lt.Spec.Loads[1].After = "readers"
+	must.Succeed(t, c.Update(t.Context(), lt))
+	r.mustPass(lt)
+	r.mustPass(lt)
+	buyers := loadsOf(t, lt)[1]
+	r.mustPass(buyers)
+	r.mustPass(buyers)
+	bringPods(t, buyers)
+	r.mustPass(buyers)
+	if !meta.IsStatusConditionTrue(buyers.Status.Conditions, v1beta1.ConditionWorkersReady) {
+		t.Fatalf("%+v", buyers.Status.Conditions)
+	}
+	again := newFixture(t, c)
+	again.clock.SetTime(r.clock.Now().Add(301 * time.Second))
+	again.mustPass(buyers)
+	if buyers.Status.Verdict != "" {
+		t.Errorf("verdict %s: %+v", buyers.Status.Verdict, v1beta1.NotCarriedOut(buyers.Status.Conditions))
+	}
+}
+
+// A run with loads that is held keeps its place, and no longer than the administrator allows.
+func TestARunWithLoadsThatIsHeldGivesItsPlaceInTime(t *testing.T) {
+	t.Parallel()
+	c := apiserver.Client(t)
+	r := newFixture(t, c)
+	r.workers.absent, r.Policy = true, func() *policy.Policy {
+		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1, held: 1h}]}")
+	}
+	lt := sale(t)
+	r.mustPass(lt)
+	r.mustPass(lt)
+	lt.Spec.Suspend = true
+	must.Succeed(t, c.Update(t.Context(), lt))
+	passes := func() {
+		r.mustPass(lt)
+		for _, one := range loadsOf(t, lt) {
+			r.mustPass(one)
+		}
+	}
+	passes()
+	for _, one := range loadsOf(t, lt) {
+		if one.Status.Phase != v1beta1.PhaseSuspended || one.Status.StartTime != nil {
+			t.Fatalf("%s is %s", one.Name, one.Status.Phase)
+		}
+	}
+	waits := &v1beta1.LoadTest{Spec: *loadsOf(t, lt)[0].Spec.DeepCopy()}
+	waits.Namespace, waits.Name = lt.Namespace, "another"
+	must.Succeed(t, c.Create(t.Context(), waits))
+	if r.mustPass(waits); waits.Status.Phase != v1beta1.PhaseQueued || lt.Status.Phase != v1beta1.PhaseSuspended {
+		t.Fatalf("another run is %s, and the one that is held %s", waits.Status.Phase, lt.Status.Phase)
+	}
+	r.after(time.Hour)
+	for range 3 {
+		passes()
+	}
+	if r.mustPass(waits); waits.Status.Phase == v1beta1.PhaseQueued {
+		t.Errorf("after an hour, another run is still queued; the one that is held is %s", lt.Status.Phase)
+	}
+}
+
+// Whoever may edit LoadTests gives a load no more workers than the run has a place for.
+func TestALoadThatIsEditedBeforeItBeginsDoesNot(t *testing.T) {
+	t.Parallel()
+	c := apiserver.Client(t)
+	r := newFixture(t, c)
+	r.workers.absent = true
+	lt := sale(t)
+	r.mustPass(lt)
+	r.mustPass(lt)
+	for _, one := range loadsOf(t, lt) {
+		one.Spec.Parallelism, one.Spec.Steps[0].Users = ptr.To[int32](3), ptr.To[int32](5000)
+		must.Succeed(t, c.Update(t.Context(), one))
+		r.mustPass(one)
+		if r.mustPass(one); one.Status.StartTime != nil || one.Status.Verdict != v1beta1.VerdictError {
+			t.Errorf("%s begins, or is not refused: %s", one.Name, one.Status.Verdict)
+		}
+	}
+	for range 3 {
+		r.mustPass(lt)
+	}
+	if c := v1beta1.NotCarriedOut(lt.Status.Conditions); c == nil || c.Reason != v1beta1.ReasonInvalidSpec {
+		t.Errorf("verdict %s: %+v", lt.Status.Verdict, c)
+	}
+}
+
+// What the API server adds to the spec of a load is no edit.
+func TestLoadsOfASampleAreWhatTheLoadTestAsksFor(t *testing.T) {
+	t.Parallel()
+	c := apiserver.Client(t)
+	r, lt := newFixture(t, c), sale(t)
+	r.workers.absent = true
+	must.Succeed(t, c.Delete(t.Context(), lt))
+	full := &v1beta1.LoadTest{}
+	document, err := os.ReadFile("../../config/samples/loads.yaml")
+	must.Succeed(t, err)
+	must.Succeed(t, yaml.UnmarshalStrict(document, full))
+	full.Namespace, full.Name = lt.Namespace, "full"
+	full.Spec.Worker = &v1beta1.Worker{Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": resource.MustParse("1000m")}}}
+	full.Spec.Thresholds = append(full.Spec.Thresholds, v1beta1.Threshold{Metric: "failureRate", Max: ptr.To(intstr.Parse("1%"))})
+	full.Spec.RandomSeed = ptr.To[int64](7)
+	must.Succeed(t, c.Create(t.Context(), full))
+	r.mustPass(full)
+	r.mustPass(full)
+	for _, one := range loadsOf(t, full) {
+		if r.mustPass(one); one.Status.StartTime == nil {
+			t.Errorf("%s does not begin: %+v", one.Name, one.Status.Conditions)
+		}
 	}
 }

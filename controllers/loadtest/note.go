@@ -62,9 +62,10 @@ type began struct {
 // instant is that of a pass. While a step runs, it is as much after the first one of the step as the
 // process has lived since then: a clock that is set forward in a step would have every worker late,
 // and one that is set back would have the step last longer. The next step is chosen by the clock as
-// it is then. On a machine that was suspended, what is left of the step seems longer.
+// it is then. On a machine that was suspended, what is left of the step seems longer. A run whose loads
+// are carried out by LoadTests of their own sends nothing itself: it has the clock that these have.
 func (n *note) instant(lt *v1beta1.LoadTest, c clock.PassiveClock) time.Time {
-	if lt.Status.Phase != v1beta1.PhaseRunning {
+	if lt.Status.Phase != v1beta1.PhaseRunning || len(lt.Status.Loads) > 0 {
 		n.began = began{}
 		return c.Now()
 	}

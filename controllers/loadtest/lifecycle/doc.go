@@ -25,7 +25,7 @@
 //	loading    failIfUnreadable  awaitReports  readTargetBefore  sampleUsage
 //	           readTargetAfter  askQueries  recordReport  abortIfBreached  boundMissing
 //	           closeAborted  closeWithOthers  closeStopped  closeWithoutWorkers  settle  judge  goOn
-//	sideBySide followLoads  endIfAsked  endWithOthers  finishLoads  createLoads  beginLoads
+//	sideBySide followLoads  endIfAsked  endWithOthers  finishLoads  hold  createLoads  beginLoads
 //	finished   forgetWorkers  forgetFailures  archive  announce  expire  deleteJob
 //	closing    verifyTarget  conclude  summarize  paceWrites  requeue
 //

@@ -85,7 +85,29 @@ func (r *inputs) placeHad() time.Duration {
 	return 0
 }
 
-// startDeadline is when the workers must be ready: the time in places that it gave to others counts.
+// startDeadline is when the workers must be ready: the time in places that it gave to others counts. A load
+// waits, with its workers ready, for the loads before it: a worker that is not ready any more has the whole
+// time again; and so have loads that were held with the run.
 func (r *inputs) startDeadline() (at time.Time, limited bool) {
-	return deadline(r.read.StartTime.Add(-r.placeHad()), r.spec.StartDeadlineSeconds)
+	from := r.read.StartTime.Add(-r.placeHad())
+	switch {
+	case r.seen.Parent != nil:
+		from = instant.Later(from, r.lastTrue(v1beta1.ConditionWorkersReady))
+	case len(r.spec.Loads) > 0:
+		from = instant.Later(from, r.lastTrue(v1beta1.ConditionSuspended))
+	}
+	return deadline(from, r.spec.StartDeadlineSeconds)
+}
+
+// lastTrue is the latest instant at which a condition was True, as far as it is known; zero: there is no such
+// condition. Of one that never was, it is the instant at which it came.
+func (r *inputs) lastTrue(kind string) time.Time {
+	switch c := meta.FindStatusCondition(r.read.Conditions, kind); {
+	case c == nil:
+		return time.Time{}
+	case c.Status == metav1.ConditionTrue:
+		return r.now
+	default:
+		return c.LastTransitionTime.Time
+	}
 }

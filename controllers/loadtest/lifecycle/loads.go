@@ -44,6 +44,7 @@ var sideBySidePhases = []phase[*sideBySide]{
 	(*sideBySide).endIfAsked,
 	(*sideBySide).endWithOthers,
 	(*sideBySide).finishLoads,
+	(*sideBySide).hold,
 	(*sideBySide).createLoads,
 	(*sideBySide).beginLoads,
 }
@@ -126,7 +127,14 @@ func (r *sideBySide) reportLoadWorkers() {
 // isReady says whether a load waits, with all its workers, for the instant at which it begins.
 func (r *sideBySide) isReady(i int) bool {
 	test := r.testOf(i)
-	return test != nil && test.Status.Phase == v1beta1.PhaseStarting && meta.IsStatusConditionTrue(test.Status.Conditions, v1beta1.ConditionWorkersReady)
+	return test != nil && test.Status.Phase == v1beta1.PhaseStarting && HasWorkers(test)
+}
+
+// HasWorkers says whether all workers of a run are ready. One that was held has the condition of before until
+// its workers are looked at again.
+func HasWorkers(lt *v1beta1.LoadTest) bool {
+	w := &lt.Status.Workers
+	return w.Ready >= w.Desired && meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionWorkersReady)
 }
 
 func (r *sideBySide) anyBegun() bool {
@@ -172,7 +180,7 @@ func (r *sideBySide) endWithOthers() (goesOn bool) {
 		under = under || l.Verdict == "" && !r.spec.Loads[i].Background
 		if l.Verdict == v1beta1.VerdictError || l.Verdict == v1beta1.VerdictCanceled || wasAborted(r.testOf(i)) {
 			r.stopLoads()
-			r.event("LoadsEnded", fmt.Sprintf("Load %s has ended early: %s The others are ended.", l.Name, sentence(l.Message)))
+			r.event(v1beta1.ReasonLoadsEnded, fmt.Sprintf("Load %s has ended early: %s The others are ended.", l.Name, sentence(l.Message)))
 			return true
 		}
 	}
@@ -217,8 +225,7 @@ func (r *sideBySide) finishLoads() (goesOn bool) {
 			judged = append(judged, i)
 		}
 	}
-	// All loads were ended, though nothing asks for it now: the deadline was put off since.
-	if len(judged) == 0 || len(judged) < len(s.Loads) && r.isAskedToEnd() {
+	if len(judged) < len(s.Loads) && (len(judged) == 0 || r.isAskedToEnd() || r.wasCut()) {
 		r.finishCut()
 		return false
 	}
@@ -269,6 +276,18 @@ func (r *sideBySide) isAskedToEnd() bool {
 	return s.StopCause != nil || r.spec.Terminate || limited && !s.StopTime.Time.Before(at)
 }
 
+// wasCut says whether loads were ended that are not in the background, though no load is the cause and nothing
+// asks for it now: the deadline was put off since.
+func (r *sideBySide) wasCut() bool {
+	course, _ := r.courseOfLoads()
+	for i := range r.out.Status.Loads {
+		if course == v1beta1.ReasonAllStepsRan && r.isLeftOut(i) && !r.spec.Loads[i].Background {
+			return true
+		}
+	}
+	return false
+}
+
 // severity orders the verdicts of loads: the first of them is that of the run.
 var severity = []v1beta1.Verdict{v1beta1.VerdictFailed, v1beta1.VerdictError, v1beta1.VerdictCanceled, v1beta1.VerdictInconclusive, v1beta1.VerdictPassed}
 
@@ -297,13 +316,36 @@ func (r *sideBySide) judgeLoads(judged []int) {
 	s.Verdict, s.Phase = verdict, v1beta1.PhaseFinished
 	kept := passed(verdict)
 	r.set(v1beta1.ConditionThresholdsMet, kept, reason, message)
-	r.set(v1beta1.ConditionCarriedOut, metav1.ConditionTrue, v1beta1.ReasonAllStepsRan, "All loads ran.")
+	course, how := r.courseOfLoads()
+	r.set(v1beta1.ConditionCarriedOut, metav1.ConditionTrue, course, how)
 	r.complete()
 	if said := fmt.Sprintf("Verdict %s: %s", verdict, message); kept == metav1.ConditionTrue {
 		r.event(string(verdict), said)
 	} else {
 		r.warn(string(verdict), said)
 	}
+}
+
+// courseOfLoads says how far the loads went: what the run cuts of those in the background, as planned, does not
+// count.
+func (r *sideBySide) courseOfLoads() (reason, message string) {
+	s := &r.out.Status
+	reason, message = v1beta1.ReasonAllStepsRan, "All loads ran."
+	for i := range s.Loads {
+		switch l := &s.Loads[i]; {
+		case wasAborted(r.testOf(i)):
+			reason, message = v1beta1.ReasonAborted, fmt.Sprintf("Load %s was aborted by a threshold.", l.Name)
+		case !l.Ended && (l.Verdict == v1beta1.VerdictError || l.Verdict == v1beta1.VerdictCanceled):
+			reason, message = v1beta1.ReasonLoadsEnded, fmt.Sprintf("Load %s could not be carried out.", l.Name)
+		}
+		if reason != v1beta1.ReasonAllStepsRan {
+			break
+		}
+	}
+	if reason != v1beta1.ReasonAllStepsRan && slices.ContainsFunc(s.Loads, func(l v1beta1.LoadStatus) bool { return l.Ended }) {
+		message += " The others were ended."
+	}
+	return reason, message
 }
 
 // mayBeLate is by how much later than it was to a load may begin, of its length, and at least.
@@ -382,16 +424,20 @@ func (r *sideBySide) beginLoads() (goesOn bool) {
 		}
 	}
 	soonest := r.now.Add(2 * r.lead())
+	due := map[int]time.Time{}
 	for i := range s.Loads {
-		if s.Loads[i].BeginTime != nil {
-			continue
+		if from, ok := r.begins(i, soonest); ok && s.Loads[i].BeginTime == nil {
+			due[i] = from
 		}
-		if from, ok := r.begins(i, soonest); ok {
-			// The load has to read it, and its workers to be directed.
-			at := metav1.NewMicroTime(instant.Later(from.Add(v1beta1.OrZero(r.spec.Loads[i].Delay)), soonest))
-			s.Loads[i].BeginTime = &at
-			s.Phase = v1beta1.PhaseRunning
-		}
+	}
+	if r.bringsWorkersBack(due) {
+		return true
+	}
+	for i, from := range due {
+		// The load has to read it, and its workers to be directed.
+		at := metav1.NewMicroTime(instant.Later(from.Add(v1beta1.OrZero(r.spec.Loads[i].Delay)), soonest))
+		s.Loads[i].BeginTime = &at
+		s.Phase = v1beta1.PhaseRunning
 	}
 	return true
 }
@@ -404,7 +450,7 @@ func (r *sideBySide) begins(i int, soonest time.Time) (from time.Time, ok bool) 
 	}
 	for _, l := range r.out.Status.Loads {
 		if l.Name == after && l.CompletionTime != nil {
-			return l.CompletionTime.Time, true
+			return instant.Later(l.CompletionTime.Time, r.resumedAt()), true
 		}
 	}
 	return time.Time{}, false

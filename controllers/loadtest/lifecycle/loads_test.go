@@ -608,25 +608,42 @@ func TestALoadBeginsAtTheInstantOfItsLoadTest(t *testing.T) {
 // What a load reads of the LoadTest that has it. Whoever names an owner is not a load of it: it would have
 // no place in the queue.
 func TestParentOfALoad(t *testing.T) {
+	begin, minute := ptr.To(began.Add(2*time.Second)), ptr.To[int64](60)
+	edited := func(differs bool) *lifecycle.Parent {
+		return &lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: minute, Begin: begin, Differs: differs}
+	}
 	for name, c := range map[string]struct {
 		edit func(load, parent *v1beta1.LoadTest)
 		want *lifecycle.Parent
 	}{
-		"its own":            {func(_, _ *v1beta1.LoadTest) {}, &lifecycle.Parent{Name: "sale", Lists: true, Begin: ptr.To(began.Add(2 * time.Second))}},
-		"which is suspended": {func(_, p *v1beta1.LoadTest) { p.Spec.Suspend = true }, &lifecycle.Parent{Name: "sale", Lists: true, Suspends: true, Begin: ptr.To(began.Add(2 * time.Second))}},
+		"its own":            {func(_, _ *v1beta1.LoadTest) {}, &lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: minute, Begin: begin}},
+		"which is suspended": {func(_, p *v1beta1.LoadTest) { p.Spec.Suspend = true }, &lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: minute, Suspends: true, Begin: begin}},
 		"which has finished": {func(_, p *v1beta1.LoadTest) {
 			p.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue}}
 			p.Spec.Suspend = true
 		}, &lifecycle.Parent{Name: "sale", Lists: true, Ends: true}},
-		"which has not begun it":     {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].BeginTime = nil }, &lifecycle.Parent{Name: "sale", Lists: true}},
-		"which has not written it":   {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].UID = "" }, &lifecycle.Parent{Name: "sale"}},
-		"which has not been read":    {func(_, p *v1beta1.LoadTest) { p.Status = v1beta1.LoadTestStatus{} }, &lifecycle.Parent{Name: "sale"}},
-		"which has one of that name": {func(l, _ *v1beta1.LoadTest) { l.UID = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
-		"which has none":             {func(l, _ *v1beta1.LoadTest) { l.Name = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
-		"of the same name":           {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].UID = "before" }, &lifecycle.Parent{Name: "sale"}},
-		"of another kind":            {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].Kind = "LoadTestSchedule" }, nil},
-		"of another API":             {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].APIVersion = "example.com/v1" }, nil},
-		"none":                       {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences = nil }, nil},
+		"which has not begun it":       {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].BeginTime = nil }, &lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: minute}},
+		"which has not written it":     {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].UID = "" }, &lifecycle.Parent{Name: "sale"}},
+		"which has not been read":      {func(_, p *v1beta1.LoadTest) { p.Status = v1beta1.LoadTestStatus{} }, &lifecycle.Parent{Name: "sale"}},
+		"which has one of that name":   {func(l, _ *v1beta1.LoadTest) { l.UID = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
+		"which has none":               {func(l, _ *v1beta1.LoadTest) { l.Name = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
+		"of the same name":             {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].UID = "before" }, &lifecycle.Parent{Name: "sale"}},
+		"of another kind":              {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].Kind = "LoadTestSchedule" }, nil},
+		"of another API":               {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].APIVersion = "example.com/v1" }, nil},
+		"which asks for fewer workers": {func(l, _ *v1beta1.LoadTest) { l.Spec.Parallelism = ptr.To[int32](7) }, edited(true)},
+		"which asks for another mix":   {func(l, _ *v1beta1.LoadTest) { l.Spec.Requests[0].Weight = ptr.To[int32](7) }, edited(true)},
+		"which cannot ask for more": {func(l, _ *v1beta1.LoadTest) {
+			l.Spec.Parallelism, l.Status.StartTime = ptr.To[int32](7), &metav1.Time{Time: began}
+		}, edited(false)},
+		"which may be ended another way": {func(l, _ *v1beta1.LoadTest) {
+			l.Spec.Suspend, l.Spec.Terminate, l.Spec.StartDeadlineSeconds, l.Spec.ActiveDeadlineSeconds, l.Spec.TTLSecondsAfterFinished = true, true, nil, minute, ptr.To[int32](1)
+		}, edited(false)},
+		"which ends it": {func(l, p *v1beta1.LoadTest) {
+			l.Spec.Parallelism, p.Status.Internal.StopTime = ptr.To[int32](7), &metav1.MicroTime{Time: began}
+		}, &lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: minute, Begin: begin, Ends: true}},
+		"which waits longer": {func(_, p *v1beta1.LoadTest) { p.Spec.StartDeadlineSeconds = ptr.To[int64](90) },
+			&lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: ptr.To[int64](90), Begin: begin}},
+		"none": {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences = nil }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := begun(t)
@@ -639,6 +656,22 @@ func TestParentOfALoad(t *testing.T) {
 	same.As(t, "one that does not exist", &lifecycle.Parent{Name: "sale"}, lifecycle.ParentOf(f.tests["sale-late"], nil))
 	d := lifecycle.Decide(&v1beta1.LoadTest{Spec: ladder()}, policy.Rules{}, lifecycle.Observed{Parent: &lifecycle.Parent{Name: "sale", Strange: true}}, began)
 	same.As(t, "Accepted", "False InvalidSpec: metadata.ownerReferences: LoadTest sale has not created this one for a load; create it without an owner.", said(d.Status, v1beta1.ConditionAccepted))
+	d = lifecycle.Decide(&v1beta1.LoadTest{Spec: ladder()}, policy.Rules{}, lifecycle.Observed{Parent: edited(true)}, began)
+	same.As(t, "Accepted", "False InvalidSpec: spec: it is not what LoadTest sale has for this load; create that LoadTest again with what you want, and do not edit those of its loads.", said(d.Status, v1beta1.ConditionAccepted))
+}
+
+// A load waits for its workers for as long as its LoadTest says, also if that was changed since.
+func TestTheStartDeadlineOfALoad(t *testing.T) {
+	lt := &v1beta1.LoadTest{Spec: ladder()} // startDeadlineSeconds: 60
+	parent := &lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: ptr.To[int64](90)}
+	for range 2 {
+		lt.Status = lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Parent: parent}, began).Status
+	}
+	at := func(after time.Duration) v1beta1.Verdict {
+		return lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Parent: parent}, began.Add(after)).Status.Verdict
+	}
+	same.As(t, "a second before", v1beta1.Verdict(""), at(89*time.Second))
+	same.As(t, "then", v1beta1.VerdictError, at(90*time.Second))
 }
 
 // The results of loads are archived before the LoadTest that has them, which may be deleted then;

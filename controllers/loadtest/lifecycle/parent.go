@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -15,8 +17,11 @@ import (
 type Parent struct {
 	// Name is that LoadTest.
 	Name string
-	// Lists says that it has this load, Strange that it has other loads in its place.
-	Lists, Strange bool
+	// Lists says that it has this load, Strange that it has other loads in its place. Differs says that this one
+	// was edited before it began: it is not what is asked for, nor what the run has a place for.
+	Lists, Strange, Differs bool
+	// StartDeadline is its spec.startDeadlineSeconds, which may have been changed since the load was created.
+	StartDeadline *int64
 	// Begin is the instant at which the first step begins; nil: it is not known yet.
 	Begin *time.Time
 	// Suspends and Ends say that it holds, or ends, its loads.
@@ -50,12 +55,15 @@ func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
 		p.Lists, p.Ends = true, true
 		return p
 	}
-	p.Suspends = parent.Spec.Suspend
+	// It holds its loads until it has chosen anew when they begin.
+	p.Suspends = parent.Spec.Suspend || meta.IsStatusConditionTrue(parent.Status.Conditions, v1beta1.ConditionSuspended)
 	p.Ends = parent.Status.Internal.StopTime != nil
 	i := slices.IndexFunc(parent.Status.Loads, func(l v1beta1.LoadStatus) bool { return l.Test == lt.Name })
 	switch {
 	case i >= 0 && parent.Status.Loads[i].UID == string(lt.UID):
 		p.Lists, p.Background = true, parent.Status.Loads[i].Ended
+		p.StartDeadline = parent.Spec.StartDeadlineSeconds
+		p.Differs = lt.Status.StartTime == nil && !p.Ends && differs(&lt.Spec, parent, lt.Name)
 		if begin := parent.Status.Loads[i].BeginTime; begin != nil {
 			p.Begin = &begin.Time
 		}
@@ -63,6 +71,20 @@ func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
 		p.Strange = true
 	}
 	return p
+}
+
+// differs says whether the spec of a load is not what its LoadTest asks for, but for what holds, ends or deletes
+// a run, which may be changed at any time.
+func differs(spec *v1beta1.LoadTestSpec, parent *v1beta1.LoadTest, test string) bool {
+	i := slices.IndexFunc(parent.Spec.Loads, func(l v1beta1.Load) bool { return plan.LoadName(parent.Name, l.Name) == test })
+	if i < 0 {
+		return true
+	}
+	is, asked := *spec, *plan.LoadSpec(&parent.Spec, i)
+	for _, s := range []*v1beta1.LoadTestSpec{&is, &asked} {
+		s.Suspend, s.Terminate, s.StartDeadlineSeconds, s.ActiveDeadlineSeconds, s.TTLSecondsAfterFinished = false, false, nil, nil, nil
+	}
+	return !equality.Semantic.DeepEqual(is, asked)
 }
 
 // specOf is the spec by which a load is carried out: what holds or ends the LoadTest that has it, holds
@@ -73,6 +95,9 @@ func specOf(lt *v1beta1.LoadTest, p *Parent) *v1beta1.LoadTestSpec {
 	}
 	spec := lt.Spec
 	spec.Suspend, spec.Terminate = spec.Suspend || p.Suspends, spec.Terminate || p.Ends
+	if p.StartDeadline != nil {
+		spec.StartDeadlineSeconds = p.StartDeadline
+	}
 	return &spec
 }
 
@@ -80,6 +105,8 @@ func specOf(lt *v1beta1.LoadTest, p *Parent) *v1beta1.LoadTestSpec {
 // says so itself: it would have no place in the queue.
 func (r *accepting) awaitParent() (goesOn bool) {
 	switch p := r.seen.Parent; {
+	case p != nil && p.Differs:
+		return r.refuse(&plan.Refusal{Reason: v1beta1.ReasonInvalidSpec, Message: "spec: it is not what LoadTest " + p.Name + " has for this load; create that LoadTest again with what you want, and do not edit those of its loads."})
 	case p == nil || p.Lists:
 		return true
 	case p.Strange:

@@ -57,17 +57,30 @@ func (r *finished) archive() (goesOn bool) {
 // loadsArchived says whether the results of all loads are archived: they are deleted with the LoadTest that
 // has the loads, which is kept until it is archived itself.
 func (r *finished) loadsArchived() bool {
-	return !slices.ContainsFunc(r.seen.Loads, func(l LoadSeen) bool {
-		return l.Test != nil && !meta.IsStatusConditionTrue(l.Test.Status.Conditions, v1beta1.ConditionArchived)
+	return !slices.ContainsFunc(r.ownLoads(), func(lt *v1beta1.LoadTest) bool {
+		return !meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionArchived)
 	})
 }
 
-// announce does the same for the verdict. That of a load is part of another. It is announced after the first attempt to archive,
-// so that the message can name what is there, and not once the wait for it is over: an old
-// verdict is no news.
+// ownLoads are the LoadTests of loads that are still there. One that only has the name of such is none.
+func (r *finished) ownLoads() (list []*v1beta1.LoadTest) {
+	for i, l := range r.seen.Loads {
+		if l.Test != nil && i < len(r.read.Loads) && string(l.Test.UID) == r.read.Loads[i].UID {
+			list = append(list, l.Test)
+		}
+	}
+	return list
+}
+
+// announce does the same for the verdict. That of a load is part of another. It is announced after the first attempt to archive
+// it, or one of its loads, so that the message can name what is there, and not once the wait for it is over:
+// an old verdict is no news.
 func (r *finished) announce() (goesOn bool) {
 	k := &r.seen.Keeping
-	tried := !k.Wanted.Archived || k.Archive.Attempts > 0 || r.settled(&k.Archive, v1beta1.ConditionArchived)
+	tried := !k.Wanted.Archived || k.Archive.Attempts > 0 || r.settled(&k.Archive, v1beta1.ConditionArchived) ||
+		slices.ContainsFunc(r.ownLoads(), func(lt *v1beta1.LoadTest) bool {
+			return meta.IsStatusConditionFalse(lt.Status.Conditions, v1beta1.ConditionArchived)
+		})
 	if k.Wanted.Announced && tried && !r.isOldNews() && ParentName(r.test) == "" {
 		r.out.Keep.Announce = r.pursue(&k.Announce, announcing)
 	}

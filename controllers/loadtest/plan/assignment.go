@@ -56,7 +56,7 @@ func Workers(spec *v1beta1.LoadTestSpec) int32 {
 	}
 	var sum int32
 	for i := range spec.Loads {
-		sum += Workers(specOf(spec, i))
+		sum += Workers(LoadSpec(spec, i))
 	}
 	return min(sum, workerv1.MaxWorkers)
 }

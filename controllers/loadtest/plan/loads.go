@@ -38,7 +38,7 @@ func Loads(lt *v1beta1.LoadTest) []*v1beta1.LoadTest {
 
 // loadTestOf is the LoadTest of the load with that index.
 func loadTestOf(lt *v1beta1.LoadTest, i int) *v1beta1.LoadTest {
-	one := &v1beta1.LoadTest{Spec: *specOf(&lt.Spec, i)}
+	one := &v1beta1.LoadTest{Spec: *LoadSpec(&lt.Spec, i)}
 	one.Namespace, one.Name = lt.Namespace, LoadName(lt.Name, lt.Spec.Loads[i].Name)
 	one.Labels = map[string]string{LabelPartOf: lt.Name}
 	owner := metav1.NewControllerRef(lt, v1beta1.GroupVersion.WithKind("LoadTest"))
@@ -47,9 +47,9 @@ func loadTestOf(lt *v1beta1.LoadTest, i int) *v1beta1.LoadTest {
 	return one
 }
 
-// specOf is the spec of the load with that index. What ends or holds the run, and when it is deleted,
+// LoadSpec is the spec of the load with that index. What ends or holds the run, and when it is deleted,
 // stays with the LoadTest that has the loads.
-func specOf(spec *v1beta1.LoadTestSpec, i int) *v1beta1.LoadTestSpec {
+func LoadSpec(spec *v1beta1.LoadTestSpec, i int) *v1beta1.LoadTestSpec {
 	load := &spec.Loads[i]
 	one := spec.DeepCopy()
 	one.Loads = nil
@@ -296,7 +296,7 @@ func checkAllSent(spec *v1beta1.LoadTestSpec) *Refusal {
 func withoutThresholds(spec *v1beta1.LoadTestSpec, load int) *v1beta1.LoadTestSpec {
 	bare := *spec
 	bare.Thresholds = nil
-	return specOf(&bare, load)
+	return LoadSpec(&bare, load)
 }
 
 // isAboutALoad says whether a load has what a threshold is about.

@@ -1,0 +1,153 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
+)
+
+// suspend has a user hold the run, or resume it.
+func (f *family) suspend(held bool) {
+	f.t.Helper()
+	f.parent.Spec.Suspend = held
+	f.pass()
+}
+
+// holds has loads be held before their first step, as they are with the run.
+func (f *family) holds(names ...string) {
+	for _, name := range names {
+		f.tests["sale-"+name].Status.Phase = v1beta1.PhaseSuspended
+		f.tests["sale-"+name].Status.Workers.Ready, f.tests["sale-"+name].Status.Workers.Desired = 0, 1
+	}
+}
+
+const heldLoads = "True Suspended: spec.suspend holds the run: no load begins, and one that is under way is held before its next step. Set it to false to go on."
+
+// While the run is held, no load gets an instant. Its delay counts from when the run is resumed.
+func TestNoLoadBeginsWhileTheRunIsHeld(t *testing.T) {
+	f := begun(t)
+	f.suspend(true)
+	f.now = began.Add(10 * time.Second)
+	f.end("readers", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
+	f.pass()
+	f.expect("Suspended : readers 2s Passed, late -, noise 2s")
+	same.As(t, "Suspended", heldLoads, said(f.parent.Status, v1beta1.ConditionSuspended))
+	f.now = began.Add(time.Hour)
+	f.suspend(false)
+	f.expect("Running : readers 2s Passed, late 1h0m30s, noise 2s")
+	same.As(t, "Suspended", "False Resumed: The run was resumed.", said(f.parent.Status, v1beta1.ConditionSuspended))
+	f.now = f.now.Add(40 * time.Second)
+	f.end("late", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
+	f.beganAt("late", time.Hour+31*time.Second)
+	f.pass()
+	f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+	f.pass()
+	f.expect("Finished Passed: readers 2s Passed, late 1h0m30s Passed, noise 2s Canceled ended")
+	same.As(t, "events", " Started Suspended Resumed Passed", f.events)
+}
+
+// A load that was held before its first step has given its workers back: it begins at another instant, once it
+// has them again.
+func TestLoadsThatWereHeldBeginOnceTheyHaveTheirWorkersAgain(t *testing.T) {
+	f := begun(t)
+	f.now = began.Add(10 * time.Second)
+	f.suspend(true)
+	f.holds("noise")
+	f.pass()
+	f.expect("Suspended : readers 2s, late -, noise -")
+	if p := lifecycle.ParentOf(f.tests["sale-noise"], f.parent); !p.Suspends || p.Begin != nil {
+		t.Errorf("the load reads %+v", p)
+	}
+	held := f.parent.DeepCopy()
+	held.Spec.Suspend = false
+	if p := lifecycle.ParentOf(f.tests["sale-noise"], held); !p.Suspends {
+		t.Error("the load goes on before the instant is chosen anew")
+	}
+	f.now = began.Add(20 * time.Second)
+	f.suspend(false)
+	f.expect("Running : readers 2s, late -, noise -")
+	f.tests["sale-noise"].Status.Phase = v1beta1.PhaseStarting // its condition is that of before
+	f.pass()
+	f.expect("Running : readers 2s, late -, noise -")
+	f.ready("noise")
+	f.pass()
+	f.expect("Running : readers 2s, late -, noise 21s")
+}
+
+// Nothing begins while a run is held that has not begun, and it begins again with all of its loads.
+func TestLoadsThatAreHeldBeforeTheFirst(t *testing.T) {
+	f := newFamily(t)
+	f.refused["late"] = &lifecycle.Refusal{Message: "the quota is used up", At: f.now}
+	f.pass()
+	f.suspend(true)
+	f.ready("readers", "noise")
+	f.now = began.Add(50 * time.Minute)
+	same.As(t, "created", 0, len(f.pass().CreateLoads))
+	f.expect("Suspended : readers -, late -, noise -")
+	f.holds("readers", "noise")
+	f.suspend(false)
+	f.expect("Starting : readers -, late -, noise -") // its start deadline counts from now
+	delete(f.refused, "late")
+	f.pass()
+	f.ready("readers", "late", "noise")
+	f.pass()
+	f.expect("Running : readers 50m1s, late -, noise 50m1s")
+}
+
+// A run that is held keeps its place, and ends once it was held for as long as it may be without anything
+// being sent.
+func TestLoadsThatAreHeldTooLong(t *testing.T) {
+	for name, c := range map[string]struct {
+		act  func(*family)
+		from time.Duration
+		line string
+	}{
+		"nothing has begun":   {func(*family) {}, 0, "Suspended : readers -, late -, noise -"},
+		"a load had ended":    {func(f *family) { f.ends("readers", 10*time.Minute) }, 10 * time.Minute, "Suspended : readers - Passed, late -, noise -"},
+		"a load was held":     {func(f *family) { f.heldFrom("readers", 20*time.Minute) }, 20 * time.Minute, "Suspended : readers -, late -, noise -"},
+		"a load was held ago": {func(f *family) { f.heldFrom("readers", -time.Minute) }, 0, "Suspended : readers -, late -, noise -"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFamily(t)
+			f.rules = rules(t, "limits: {namespaces: [{held: 1h}]}")
+			f.pass()
+			f.suspend(true)
+			f.tests["sale-noise"].Status.Phase = v1beta1.PhaseRunning
+			f.now = began.Add(100 * time.Hour)
+			same.As(t, "while a load is sent", time.Duration(0), f.pass().RequeueAfter)
+			f.tests["sale-noise"].Status.Phase = v1beta1.PhaseStarting
+			f.now = began
+			c.act(f)
+			f.now = began.Add(c.from + time.Hour - time.Second)
+			same.As(t, "until it is held too long", time.Second, f.pass().RequeueAfter)
+			f.expect(c.line)
+			f.now = f.now.Add(time.Second)
+			f.pass()
+			f.endAll(v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			f.pass()
+			same.As(t, "verdict", v1beta1.VerdictCanceled, f.parent.Status.Verdict)
+			same.As(t, "why", "False HeldTooLong: spec.suspend held the run for 1h, as long as a run of namespace shop may be held with its place. What was measured is kept.", f.why())
+		})
+	}
+}
+
+// ends has a load pass so long after the first pass.
+func (f *family) ends(name string, after time.Duration) {
+	f.t.Helper()
+	f.now = began.Add(after)
+	f.end(name, v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
+	f.pass()
+}
+
+// heldFrom has a load be held between two of its steps since so long after the first pass.
+func (f *family) heldFrom(name string, after time.Duration) {
+	s := &f.tests["sale-"+name].Status
+	s.Phase, s.StartTime = v1beta1.PhaseSuspended, &metav1.Time{Time: began}
+	meta.SetStatusCondition(&s.Conditions, metav1.Condition{Type: v1beta1.ConditionSuspended, Status: metav1.ConditionTrue, Reason: v1beta1.ReasonSuspended, LastTransitionTime: metav1.NewTime(began.Add(after))})
+}
