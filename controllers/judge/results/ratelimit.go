@@ -39,7 +39,8 @@ type contract struct {
 	// silence is how long before the start nothing was sent; negative: unknown
 	// requests may have been sent, nothing can be said of the tokens.
 	silence time.Duration
-	// unseen requests may have been any client's, at any time.
+	// unseen requests may have been any client's, at any time: those of lost workers, and
+	// those of a chain of redirects before its last one, which alone is in the ledger.
 	unseen int64
 }
 
@@ -53,7 +54,7 @@ func rateLimit(spec *v1beta1.RateLimit, merged *measure.Measurement, total *meas
 		refill:     refill,
 		clockError: merged.ClockError,
 		silence:    silence,
-		unseen:     merged.Clients.Unseen,
+		unseen:     merged.Clients.Unseen + total.Redirects,
 	}
 	status := &v1beta1.RateLimitStatus{
 		Clients:   int64(merged.Clients.Len()),

@@ -221,6 +221,15 @@ func TestAuditCounts(t *testing.T) {
 	same.As(t, "audit", want, got)
 }
 
+// A redirect takes a token, and what is sent next another one.
+func TestRedirectsTakeTokens(t *testing.T) {
+	m := measured(map[string]told{"a": {both(25, 35, 0, 100*ms)}})
+	m.Requests[0].Redirects = 25
+	if got := audit(t, contractSpec(50, v1beta1.NewDecimal("10")), m, time.Minute); got.FalseDenials != 0 {
+		t.Errorf("25 chains of two requests have emptied the bucket of 50, but %d denials are false", got.FalseDenials)
+	}
+}
+
 // The largest numbers that the API takes must not overflow. After overflow, stretched by
 // 1/1000 for the clocks, the refill in millionths first takes more than 64 bits.
 func TestAuditOfTheLargestContract(t *testing.T) {
