@@ -102,7 +102,8 @@ func (r *Reading) OwnHeaders() []Header {
 }
 
 // RateLimit is the contract of a token-bucket rate limiter: in any t seconds a
-// client is granted at most capacity + refillPerSecond x t requests.
+// client is granted at most capacity + refillPerSecond x t requests. Requests to
+// spec.otherTargets do not count.
 type RateLimit struct {
 	// capacity is the number of tokens in a full bucket.
 	// +required

@@ -221,6 +221,18 @@ func TestAuditCounts(t *testing.T) {
 	same.As(t, "audit", want, got)
 }
 
+// Requests to other targets are neither granted nor denied by the limiter.
+func TestAuditCountsRequestsToItsTarget(t *testing.T) {
+	merged := measure.NewMeasurement(2)
+	merged.Clients = measure.NewClients(measure.MaxLedgerBytes)
+	for i := range merged.Requests {
+		merged.Requests[i].Outcomes[measure.Success], merged.Requests[i].Outcomes[measure.RateLimited] = 3, 1
+	}
+	spec := contractSpec(50, v1beta1.NewDecimal("10"))
+	spec.Requests = append(spec.Requests, v1beta1.Request{Name: "other", Target: "other", HTTP: &v1beta1.HTTPRequest{}})
+	same.As(t, "audit", &v1beta1.RateLimitStatus{Granted: 3, Denied: 1}, audit(t, spec, merged, -1))
+}
+
 // A redirect takes a token, and what is sent next another one.
 func TestRedirectsTakeTokens(t *testing.T) {
 	m := measured(map[string]told{"a": {both(25, 35, 0, 100*ms)}})
