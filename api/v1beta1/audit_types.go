@@ -34,7 +34,8 @@ type Audit struct {
 // unknown are the items of requests that may or may not have been stored: outcomes
 // timeout, reset, tls, serverError, unexpectedStatus, badResponse, unfinished and
 // other, CANCELLED of gRPC, and what may be missing from the result because a worker was
-// lost. What was answered with 400 to 499, or never sent (refused, dns), is not stored.
+// lost. What was answered with 400 to 499, or never sent (refused, dns), is not stored,
+// but unknown if a redirect was followed before.
 //
 // A smaller change is data that was acknowledged and lost, a larger one data that was
 // stored twice or although the target refused it: both make the verdict Failed. A
@@ -101,7 +102,8 @@ func (r *Reading) OwnHeaders() []Header {
 }
 
 // RateLimit is the contract of a token-bucket rate limiter: in any t seconds a
-// client is granted at most capacity + refillPerSecond x t requests.
+// client is granted at most capacity + refillPerSecond x t requests. Requests to
+// spec.otherTargets do not count.
 type RateLimit struct {
 	// capacity is the number of tokens in a full bucket.
 	// +required

@@ -205,3 +205,18 @@ func TestGracePeriodCoversTheShutdown(t *testing.T) {
 		}
 	}
 }
+
+// Nginx ends when no new connections are sent to it, and answers what is in flight.
+func TestNginxServesOnBeforeItEnds(t *testing.T) {
+	for _, delay := range []int64{0, 60} {
+		s := strconv.FormatInt(delay, 10)
+		r := render(t, "--set", everything+",ratelimiter.shutdownDelaySeconds="+s+",shortener.shutdownDelaySeconds="+s)
+		for _, key := range []string{"Deployment/ratelimiter-nginx", "Deployment/shortener-nginx"} {
+			pod := r.pods(t)[key].Spec
+			same.As(t, key, []string{"sleep", s}, pod.Containers[0].Lifecycle.PreStop.Exec.Command)
+			if got := pod.TerminationGracePeriodSeconds; got == nil || *got < delay+20 {
+				t.Errorf("%s: delay %d s, grace period %v, want at least %d s: a replica has 15 s for an answer", key, delay, got, delay+20)
+			}
+		}
+	}
+}

@@ -136,10 +136,10 @@ func TestDueOfABurst(t *testing.T) {
 func TestOnTimeIsCountedToTheNanosecond(t *testing.T) {
 	r := newRecorder(1, time.Minute, []time.Duration{200 * ms, time.Second}, nil)
 	for _, took := range []time.Duration{ms, 200 * ms, 200*ms + 1, 200*ms + 50*time.Microsecond, time.Second, time.Second + 1} {
-		r.countSent(0, &hit{sent: 5 * ms}, nil)
+		r.countSent(0, &hit{sent: 5 * ms})
 		r.countEnd(0, &hit{sent: 5 * ms}, result{received: took, expected: true})
 	}
-	r.countSent(0, &hit{}, nil)
+	r.countSent(0, &hit{})
 	r.countEnd(0, &hit{}, result{received: ms, outcome: measure.Refused}) // an error that came fast
 	s := collect(t, r)
 	q := &s.Requests[0]

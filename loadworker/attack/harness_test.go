@@ -120,6 +120,7 @@ type setup struct {
 	timeout  time.Duration
 	maxConns int
 	client   string
+	origins  []source.Origin
 	worker   int32
 	lookup   dial.Lookup
 	journeys []source.Journey
@@ -147,7 +148,7 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 	if s.maxConns == 0 {
 		s.maxConns = 1000
 	}
-	src, err := source.New(source.Config{Requests: s.requests, ClientHeader: s.client, Journeys: s.journeys, Tables: s.tables, Traced: s.traced > 0})
+	src, err := source.New(source.Config{Requests: s.requests, ClientHeader: s.client, Origins: s.origins, Journeys: s.journeys, Tables: s.tables, Traced: s.traced > 0})
 	must.Succeed(t, err)
 	dialed := dial.Config{URL: s.url}
 	switch {

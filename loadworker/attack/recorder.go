@@ -130,7 +130,7 @@ func (r *recorder) cell(shard, request int) *cell {
 }
 
 // countSent counts a request that is about to be sent.
-func (r *recorder) countSent(shard int, h *hit, client []byte) {
+func (r *recorder) countSent(shard int, h *hit) {
 	c := r.cell(shard, h.request)
 	c.mu.Lock()
 	p := c.counters
@@ -147,6 +147,11 @@ func (r *recorder) countSent(shard int, h *hit, client []byte) {
 	p.lateness.Record(h.sent - max(h.due, h.free))
 	c.mu.Unlock()
 	r.series[shard%len(r.series)].countSent(h)
+}
+
+// enterLedger enters a request that was counted, and goes to the target whose contract is audited, in
+// the ledger of its client.
+func (r *recorder) enterLedger(h *hit, client []byte) {
 	if r.clients != nil {
 		h.ledger = r.clients.sent(client, h.sent)
 	}
@@ -163,7 +168,7 @@ func (r *recorder) countRedirect(shard int, h *hit) {
 // countEnd counts the outcome of a request that was sent. An unfinished one is not
 // counted: it is one that was sent and did not end.
 func (r *recorder) countEnd(shard int, h *hit, res result) {
-	if r.clients != nil {
+	if r.clients != nil && !h.redirect.LeftTarget() {
 		r.clients.resolve(h.ledger, h.sent, res.received, res.outcome)
 	}
 	if res.waited > 0 && res.sampled {

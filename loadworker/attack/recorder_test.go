@@ -38,7 +38,7 @@ func TestMemoryCoversTwoRecorders(t *testing.T) {
 			for shard := range r.shards {
 				for i := range requests {
 					h := hit{request: i, sent: measure.Highest}
-					r.countSent(shard, &h, nil)
+					r.countSent(shard, &h)
 					r.countEnd(shard, &h, result{outcome: measure.Success, received: 2 * measure.Highest})
 					r.countEnd(shard, &h, result{outcome: measure.Timeout, received: 2 * measure.Highest})
 				}
@@ -70,7 +70,7 @@ func TestLatenessIsTheGeneratorsOwn(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := newRecorder(1, time.Minute, nil, nil)
-			r.countSent(0, &tt.h, nil)
+			r.countSent(0, &tt.h)
 			s := collect(t, r)
 			// Times below 2 ms are exact, those above to 0.1 %.
 			off := (s.Lateness.Max() - tt.lateness).Abs()
@@ -101,7 +101,7 @@ func TestRecorderCountsEachOutcome(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := newRecorder(1, time.Minute, nil, nil)
-			r.countSent(0, &h, nil)
+			r.countSent(0, &h)
 			r.countEnd(0, &h, tt.res)
 			q := collect(t, r).Requests[0]
 			same.As(t, "outcomes", map[string]int64{tt.res.outcome.String(): 1}, outcomes(q))
@@ -127,7 +127,7 @@ func TestAnExpectedDenialIsNoSuccess(t *testing.T) {
 	granted := result{received: 20 * ms, outcome: measure.Success, status: 200, expected: true, inWindow: true}
 	for _, res := range []result{denied, denied, granted} {
 		h := hit{}
-		r.countSent(0, &h, nil)
+		r.countSent(0, &h)
 		r.countEnd(0, &h, res)
 	}
 	q := collect(t, r).Requests[0]
@@ -153,7 +153,8 @@ func TestCollectLosesNoConcurrentCount(t *testing.T) {
 		counting.Go(func() {
 			for i := range each {
 				h := hit{request: i % 3, due: time.Duration(i) * ms, sent: time.Duration(i) * ms}
-				r.countSent(u, &h, []byte("c"))
+				r.countSent(u, &h)
+				r.enterLedger(&h, []byte("c"))
 				r.countEnd(u, &h, result{received: h.sent + ms, outcome: measure.Success, expected: true})
 			}
 		})

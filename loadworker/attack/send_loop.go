@@ -186,7 +186,10 @@ func (s *scheduler) begin(c *connSlot, b *source.Buffer) bool {
 	c.hit.stalled = x.stood(c.hit.sent)
 	x.rec.noteSent(c.shard, &c.hit, x.windowEnd())
 	if c.hit.counts() {
-		x.rec.countSent(c.shard, &c.hit, b.Client)
+		x.rec.countSent(c.shard, &c.hit)
+		if b.Request.Target == 0 {
+			x.rec.enterLedger(&c.hit, b.Client)
+		}
 	}
 	if c.hit.walk != nil {
 		c.hit.walk.sent(&c.hit, x.rec)

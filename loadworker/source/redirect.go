@@ -85,6 +85,10 @@ type Redirect struct {
 	abroad bool
 }
 
+// LeftTarget says that a redirect of the chain led to another target than that of the request: what
+// the last response says may be the word of that one. nil: no redirect was followed.
+func (r *Redirect) LeftTarget() bool { return r != nil && r.abroad }
+
 // followed are the statuses of redirects that are followed. 300 offers a choice.
 var followed = []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}
 

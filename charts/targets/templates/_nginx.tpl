@@ -3,7 +3,8 @@
 {{- $root := index . 0 -}}
 {{- $of := append . "nginx" -}}
 {{- $nginx := $root.Values.nginx -}}
-{{- $service := (index $root.Values (index . 1)).service -}}
+{{- $target := index $root.Values (index . 1) -}}
+{{- $service := $target.service -}}
 {{- $outside := eq $service.type "LoadBalancer" -}}
 {{- $forwardedFor := ternary "$remote_addr" "$proxy_add_x_forwarded_for" $outside -}}
 {{- $conf := tpl ($root.Files.Get "files/nginx.conf") (dict "Template" $root.Template "nginx" $nginx "forwardedFor" $forwardedFor "grpc" ($service.grpcPort | int) "replicas" (printf "%s-app" (include "targets.name" .))) -}}
@@ -35,6 +36,8 @@ spec:
         checksum/config: {{ $conf | sha256sum }}
     spec:
       {{- include "targets.pod" (append . 65532) | nindent 6 }}
+      # Longer than a replica may take to answer what is in flight (proxy_read_timeout).
+      terminationGracePeriodSeconds: {{ add $target.shutdownDelaySeconds 25 }}
       containers:
         - name: nginx
           {{- include "targets.image" (list $root $nginx.image) | nindent 10 }}
@@ -48,6 +51,11 @@ spec:
             - {name: grpc, containerPort: 9090}
             {{- end }}
             - {name: status, containerPort: 8081}
+          lifecycle:
+            preStop:
+              # Told to end, Nginx accepts no connection any more: first the Service
+              # must have stopped sending new ones.
+              exec: {command: [sleep, "{{ $target.shutdownDelaySeconds }}"]}
           readinessProbe:
             httpGet: {path: /healthz, port: status}
             periodSeconds: 2

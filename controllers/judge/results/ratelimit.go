@@ -39,27 +39,33 @@ type contract struct {
 	// silence is how long before the start nothing was sent; negative: unknown
 	// requests may have been sent, nothing can be said of the tokens.
 	silence time.Duration
-	// unseen requests may have been any client's, at any time.
+	// unseen requests may have been any client's, at any time: those of lost workers, and
+	// those of a chain of redirects before its last one, which alone is in the ledger.
 	unseen int64
 }
 
-func rateLimit(spec *v1beta1.RateLimit, merged *measure.Measurement, total *measure.Request, silence time.Duration) (*v1beta1.RateLimitStatus, error) {
-	refill, err := plan.Micros(spec.RefillPerSecond)
+func rateLimit(spec *v1beta1.LoadTestSpec, merged *measure.Measurement, total *measure.Request, silence time.Duration) (*v1beta1.RateLimitStatus, error) {
+	promised := spec.RateLimit()
+	refill, err := plan.Micros(promised.RefillPerSecond)
 	if err != nil {
 		return nil, fmt.Errorf("spec.audits: rateLimit.refillPerSecond: %w", err)
 	}
 	c := contract{
-		capacity:   spec.Capacity * token,
+		capacity:   promised.Capacity * token,
 		refill:     refill,
 		clockError: merged.ClockError,
 		silence:    silence,
-		unseen:     merged.Clients.Unseen,
+		unseen:     merged.Clients.Unseen + total.Redirects,
 	}
 	status := &v1beta1.RateLimitStatus{
 		Clients:   int64(merged.Clients.Len()),
-		Granted:   total.Outcomes[measure.Success],
-		Denied:    total.Outcomes[measure.RateLimited],
 		Untracked: merged.Clients.Untracked + merged.Clients.Unseen,
+	}
+	for i := range merged.Requests {
+		if spec.Requests[i].Target == "" { // the contract is that of spec.target
+			status.Granted += merged.Requests[i].Outcomes[measure.Success]
+			status.Denied += merged.Requests[i].Outcomes[measure.RateLimited]
+		}
 	}
 	for _, ledger := range merged.Clients.All() {
 		entries := c.entries(ledger)

@@ -221,6 +221,27 @@ func TestAuditCounts(t *testing.T) {
 	same.As(t, "audit", want, got)
 }
 
+// Requests to other targets are neither granted nor denied by the limiter.
+func TestAuditCountsRequestsToItsTarget(t *testing.T) {
+	merged := measure.NewMeasurement(2)
+	merged.Clients = measure.NewClients(measure.MaxLedgerBytes)
+	for i := range merged.Requests {
+		merged.Requests[i].Outcomes[measure.Success], merged.Requests[i].Outcomes[measure.RateLimited] = 3, 1
+	}
+	spec := contractSpec(50, v1beta1.NewDecimal("10"))
+	spec.Requests = append(spec.Requests, v1beta1.Request{Name: "other", Target: "other", HTTP: &v1beta1.HTTPRequest{}})
+	same.As(t, "audit", &v1beta1.RateLimitStatus{Granted: 3, Denied: 1}, audit(t, spec, merged, -1))
+}
+
+// A redirect takes a token, and what is sent next another one.
+func TestRedirectsTakeTokens(t *testing.T) {
+	m := measured(map[string]told{"a": {both(25, 35, 0, 100*ms)}})
+	m.Requests[0].Redirects = 25
+	if got := audit(t, contractSpec(50, v1beta1.NewDecimal("10")), m, time.Minute); got.FalseDenials != 0 {
+		t.Errorf("25 chains of two requests have emptied the bucket of 50, but %d denials are false", got.FalseDenials)
+	}
+}
+
 // The largest numbers that the API takes must not overflow. After overflow, stretched by
 // 1/1000 for the clocks, the refill in millionths first takes more than 64 bits.
 func TestAuditOfTheLargestContract(t *testing.T) {

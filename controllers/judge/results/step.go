@@ -87,8 +87,8 @@ func StepResult(lt *v1beta1.LoadTest, step *v1beta1.StepStatus, merged *measure.
 		}
 	}
 	// The ledgers come with the last snapshots: a running step is not audited.
-	if contract := spec.RateLimit(); contract != nil && merged.Clients != nil {
-		if result.RateLimit, err = rateLimit(contract, merged, &total, silence); err != nil {
+	if spec.RateLimit() != nil && merged.Clients != nil {
+		if result.RateLimit, err = rateLimit(spec, merged, &total, silence); err != nil {
 			return nil, fmt.Errorf("step %s: %w", step.Name, err)
 		}
 	}

@@ -24,6 +24,7 @@ func CountStored(a *v1beta1.AuditStatus, items []int64, merged *measure.Measurem
 			}
 		}
 		unknown += n * min(outcomes[measure.ClientError], merged.Requests[i].StatusCodes[measure.GRPCCancelled])
+		unknown += n * min(notStored(outcomes), merged.Requests[i].Redirects)
 	}
 	switch {
 	case a.Unknown == nil:
@@ -32,6 +33,13 @@ func CountStored(a *v1beta1.AuditStatus, items []int64, merged *measure.Measurem
 	default:
 		*a.Unknown += unknown + largest*missing
 	}
+}
+
+// notStored counts the requests that ended with the target's word that they were not
+// carried out, or that were never sent. Of a chain of redirects this holds for its last
+// request alone: an earlier one was answered by a redirect, and may have been carried out.
+func notStored(outcomes *[measure.NumOutcomes]int64) int64 {
+	return outcomes[measure.ClientError] + outcomes[measure.RateLimited] + outcomes[measure.Refused] + outcomes[measure.DNS]
 }
 
 // leavesOpen says whether a request that ended so may or may not have been carried out.

@@ -40,6 +40,20 @@ func TestCancelledCallsLeaveOpenWhetherTheyAreStored(t *testing.T) {
 	}
 }
 
+// Where the last response of a chain of redirects says no, or there is none, an earlier
+// request of the chain was answered by a redirect, and may have been carried out.
+func TestChainsOfRedirectsLeaveOpenWhetherTheyAreStored(t *testing.T) {
+	for _, o := range []measure.Outcome{measure.ClientError, measure.RateLimited, measure.Refused, measure.DNS} {
+		m := measure.NewMeasurement(1)
+		m.Requests[0].Outcomes[o], m.Requests[0].Redirects = 5, 3
+		a := v1beta1.AuditStatus{Unknown: new(int64)}
+		results.CountStored(&a, []int64{10}, m, 0)
+		if *a.Unknown != 30 {
+			t.Errorf("5 of outcome %v, of which 3 followed a redirect: %d unknown, want 30", o, *a.Unknown)
+		}
+	}
+}
+
 func TestCountStored(t *testing.T) {
 	m := measure.NewMeasurement(3)
 	m.Requests[0].Outcomes[measure.Success], m.Requests[0].Outcomes[measure.Timeout] = 5, 1

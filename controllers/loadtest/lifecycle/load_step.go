@@ -147,8 +147,8 @@ func (r *loading) goOn() (goesOn bool) {
 
 // silence is the time before the step in which this run certainly sent nothing. It is negative
 // if nothing is certain, since requests may be under way that no report counts: requests
-// of a lost worker, of a setup or a warm-up, questions that a client of the audit asks, and
-// requests of an earlier step that were given up while the target still had them. Nor is
+// of a lost worker, of a setup or a warm-up, preflights and readings in the name of a client
+// of the audit, and requests of an earlier step that were given up while the target still had them. Nor is
 // anything certain of instants that another process wrote, whose clock may differ.
 func (r *loading) silence() time.Duration {
 	step := &r.read.Steps[r.i]

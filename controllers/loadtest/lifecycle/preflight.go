@@ -158,16 +158,20 @@ func brief(value string) string {
 // notOfAWord finds characters that would hide from a reader where the value ends.
 func notOfAWord(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`",;`, c) }
 
-// asksAsClient says whether a question names the client of the rate-limit audit, and so may
-// use up a part of what a limiter grants it.
+// asksAsClient says whether a preflight, or the reading of a number before the first step, names
+// the client of the rate-limit audit, and so may use up a part of what a limiter grants it.
 func asksAsClient(spec *v1beta1.LoadTestSpec) bool {
 	contract := spec.RateLimit()
-	if contract == nil || len(spec.Preflight) == 0 {
+	stored := spec.StoredAudits()
+	if contract == nil || len(spec.Preflight)+len(stored) == 0 {
 		return false
 	}
 	isClient := func(h v1beta1.Header) bool { return strings.EqualFold(h.Name, contract.ClientHeader) }
 	return slices.ContainsFunc(spec.Target.Headers, isClient) ||
 		slices.ContainsFunc(spec.Preflight, func(p v1beta1.Preflight) bool {
 			return slices.ContainsFunc(p.OwnHeaders(), isClient)
+		}) ||
+		slices.ContainsFunc(stored, func(a v1beta1.Audit) bool {
+			return slices.ContainsFunc(a.Stored.Read.OwnHeaders(), isClient)
 		})
 }

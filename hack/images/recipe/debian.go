@@ -50,7 +50,9 @@ func nginx() *Debian {
 	return &Debian{
 		Packages: []string{"nginx", "dash", "coreutils"},
 		Command:  []string{"nginx", "-g", "daemon off;"},
-		Writable: []string{"var/lib/nginx", "var/log/nginx", "run"},
+		// As the official image: at SIGTERM it would drop the requests in flight.
+		StopSignal: "SIGQUIT",
+		Writable:   []string{"var/lib/nginx", "var/log/nginx", "run"},
 		// Nginx opens its compiled-in logs before it reads its
 		// configuration; a container's log is its output.
 		Links: map[string]string{

@@ -17,6 +17,18 @@ func TestEveryImageHasExactlyOneSource(t *testing.T) {
 	}
 }
 
+// As of the official images: SIGTERM would drop the requests in flight of Nginx, and have Postgres
+// wait for its clients.
+func TestImagesStopBySignalsOfTheirOwn(t *testing.T) {
+	got := map[string]string{}
+	for _, i := range All() {
+		if i.Debian != nil && i.Debian.StopSignal != "" {
+			got[i.Name] = i.Debian.StopSignal
+		}
+	}
+	same.As(t, "signals", map[string]string{"nginx": "SIGQUIT", "postgres": "SIGINT"}, got)
+}
+
 func TestNamesAreUnique(t *testing.T) {
 	seen := map[string]bool{}
 	for _, i := range All() {

@@ -42,10 +42,13 @@ func newKeys(window, last int64) keys {
 	}
 }
 
-// load adds a key of the log that was just opened.
+// load adds a key of the log that was just opened. The previous generation then begins
+// with the first event of an append whose last event is within the window: what the file
+// has of it must not be forgotten before.
 func (k *keys) load(r *stmt) {
 	if b := blob(r, 1); len(b) == len(key{}) {
-		k.previous[key(b)] = r.ColumnInt64(0)
+		first := r.ColumnInt64(0)
+		k.previous[key(b)], k.previousFrom = first, min(k.previousFrom, first)
 	}
 }
 

@@ -96,6 +96,38 @@ func TestKeysSurviveRestart(t *testing.T) {
 	}
 }
 
+// The key of a batch that is larger than the window is remembered when the log is opened
+// again, as long as fewer further events than the window have come.
+func TestKeyOfALargeBatchSurvivesRestart(t *testing.T) {
+	const window = 10
+	path := filepath.Join(t.TempDir(), "events.db")
+	open := func() *Store {
+		return openStore(t, path, Options{Synchronous: Normal, GroupCommit: true, Readers: 1, KeyWindow: window})
+	}
+	batch := func(s *Store) eventstore.Receipt {
+		events := make([]eventstore.Event, window+1)
+		for i := range events {
+			events[i].Type = "a"
+		}
+		a, err := eventstore.NewAppend(events, eventstore.Terms{Key: "batch"}, storetest.AppendTime)
+		must.Succeed(t, err)
+		receipt, err := s.Append(t.Context(), a)
+		must.Succeed(t, err)
+		return receipt
+	}
+	s := open()
+	want := batch(s)
+	want.Replayed = true
+	for further := range window {
+		must.Succeed(t, s.Close())
+		s = open()
+		if got := batch(s); got != want {
+			t.Fatalf("after %d further events and a restart, the repetition has %+v, want %+v", further, got, want)
+		}
+		appendKeyed(t, s, fmt.Sprint(further))
+	}
+}
+
 // A key of a transaction that failed is free again.
 func TestFailedAppendReleasesKey(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})

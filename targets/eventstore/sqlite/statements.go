@@ -24,7 +24,7 @@ func (s *statements) sources() map[**stmt]string {
 		&s.insertEvent:  "INSERT INTO events(position, type, data, timestamp) VALUES(?, ?, ?, ?)",
 		&s.findRequest:  "SELECT last, fingerprint FROM requests WHERE first = ?",
 		&s.addRequest:   "INSERT INTO requests(first, last, key, fingerprint) VALUES(?, ?, ?, ?)",
-		&s.loadRequests: "SELECT first, key FROM requests WHERE first >= ?",
+		&s.loadRequests: fmt.Sprintf("SELECT first, key FROM requests WHERE first > ?1 - %d AND last >= ?1", eventstore.MaxBatch),
 		&s.forgetRequests: fmt.Sprintf(
 			"DELETE FROM requests WHERE first IN (SELECT first FROM requests WHERE first < ? ORDER BY first LIMIT %d)", forgetAtOnce),
 		&s.findSubscription: "SELECT position FROM subscriptions WHERE id = ?",
