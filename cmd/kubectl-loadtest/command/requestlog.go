@@ -52,7 +52,11 @@ func (o *resultsOptions) open(tests []*v1beta1.LoadTest, say func(string)) (_ *l
 		if r.Missing > 0 {
 			say(fmt.Sprintf("%s lacks %d requests, which were counted but not recorded", o.file, r.Missing))
 		}
-		return errors.Join(out.Flush(), f.close())
+		err := out.Flush()
+		if !f.isWritten && !f.isNew {
+			say(fmt.Sprintf("%s has what it had before: no result was written to it", o.file))
+		}
+		return errors.Join(err, f.close())
 	}, nil
 }
 

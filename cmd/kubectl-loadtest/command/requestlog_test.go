@@ -105,12 +105,14 @@ func TestResultsAreRefused(t *testing.T) {
 func TestARefusedRunKeepsTheFileOfResults(t *testing.T) {
 	ofLoads := "apiVersion: loadtest.dev/v1beta1\nkind: LoadTest\nmetadata: {name: a}\n" +
 		"spec: {target: {url: 'http://127.0.0.1:1'}, requests: [{name: c, http: {path: /}}], loads: [{name: x, steps: [{name: s, rate: 1, duration: 1s}]}]}\n"
-	unplanned := strings.Replace(ofLoads, "loads: [{name: x, steps: [{name: s, rate: 1, duration: 1s}]}]", "steps: [{name: s, rate: 1, duration: 1s}], thresholds: [{metric: p95, max: 1s, requests: [nobody]}]", 1)
+	unplanned := strings.NewReplacer("http: {path: /}", "webSocket: {path: /, send: [a]}", "loads: [{name: x, steps: [{name: s, rate: 1, duration: 1s}]}]", "worker: {driver: Vegeta}, steps: [{name: s, rate: 1, duration: 1s}]").Replace(ofLoads)
 	for name, test := range map[string]string{"loads": ofLoads, "refused by the plan": unplanned} {
 		old, none := write(t, "old", "dear"), filepath.Join(t.TempDir(), "none")
 		for _, file := range []string{old, none} {
-			if got := alone(t.Context(), t, "run", "--local", "-f", write(t, "a.yaml", test), "--results", file); got.code == 0 {
-				t.Errorf("%s: it was not refused: %s%s", name, got.out, got.err)
+			got := alone(t.Context(), t, "run", "--local", "-f", write(t, "a.yaml", test), "--results", file)
+			isSaid := strings.Contains(got.err, file+" has what it had before: no result was written to it")
+			if got.code == 0 || isSaid != (name != "loads" && file == old) {
+				t.Errorf("%s: exit code %d: %s%s", name, got.code, got.out, got.err)
 			}
 		}
 		if data, err := os.ReadFile(old); err != nil || string(data) != "dear" {
