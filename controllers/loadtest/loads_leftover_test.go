@@ -6,9 +6,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -84,5 +86,36 @@ func TestAForgedLoadEndsTheRunAtItsStartDeadline(t *testing.T) {
 	}
 	if c := v1beta1.NotCarriedOut(lt.Status.Conditions); lt.Status.Verdict != v1beta1.VerdictError || c == nil || c.Reason != v1beta1.ReasonCreateRefused {
 		t.Errorf("verdict %s: %+v", lt.Status.Verdict, lt.Status.Conditions)
+	}
+}
+
+// What another has created in the name of a run, and asks for more, is none of its loads.
+// The loads of sale have 20 users together, as many as a LoadTest may have. While it waits, its author creates
+// the LoadTest of one of them by hand, with the same number of workers and more users.
+func TestALoadOfAnotherSpecIsNotTaken(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t, apiserver.Client(t))
+	r.Policy = func() *policy.Policy {
+		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{users: 20}]}")
+	}
+	lt := sale(t)
+	r.mustPass(lt) // accepted, and in its place
+	other := plan.Loads(lt)[1]
+	other.Spec.Steps[0].Users = ptr.To[int32](20)
+	must.Succeed(t, apiserver.Client(t).Create(t.Context(), other))
+	r.mustPass(lt)
+	r.mustPass(lt)
+	users := int32(0)
+	for _, one := range loadsOf(t, lt) {
+		if one.UID == "" {
+			continue
+		}
+		r.mustPass(one)
+		if one.Status.Phase == v1beta1.PhaseStarting {
+			users += *one.Spec.Steps[0].Users
+		}
+	}
+	if users > 20 {
+		t.Errorf("the loads begin with %d users together, where 20 are allowed: %+v", users, lt.Status.Loads)
 	}
 }

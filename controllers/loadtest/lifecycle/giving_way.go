@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
@@ -96,7 +97,17 @@ func (r *inputs) startDeadline() (at time.Time, limited bool) {
 	case len(r.spec.Loads) > 0:
 		from = instant.Later(from, r.lastTrue(v1beta1.ConditionSuspended))
 	}
-	return deadline(from, r.spec.StartDeadlineSeconds)
+	return deadline(from, r.startSeconds())
+}
+
+// startSeconds is the time that the workers have to become ready; nil: any. A setup sends load until then,
+// and the spec may say more by now than what was judged.
+func (r *inputs) startSeconds() *int64 {
+	seconds, limit := r.spec.StartDeadlineSeconds, int64(r.rules.Limits.Duration/time.Second)
+	if r.spec.Setup != nil && seconds != nil && limit > 0 {
+		return ptr.To(min(*seconds, limit))
+	}
+	return seconds
 }
 
 // lastTrue is the latest instant at which a condition was True, as far as it is known; zero: there is no such

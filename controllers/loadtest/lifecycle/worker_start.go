@@ -108,7 +108,7 @@ func (r *starting) failAtStartDeadline() (goesOn bool) {
 	at, limited := r.startDeadline()
 	if limited && !r.now.Before(at) {
 		r.fail(v1beta1.VerdictError, v1beta1.ReasonStartDeadlineExceeded,
-			fmt.Sprintf("The workers were not ready within startDeadlineSeconds (%ds). %s", *r.spec.StartDeadlineSeconds, r.wait.message+r.missingFiles()))
+			fmt.Sprintf("The workers were not ready within startDeadlineSeconds (%ds). %s", *r.startSeconds(), r.wait.message+r.missingFiles()))
 		return false
 	}
 	r.wake(at)
