@@ -248,7 +248,7 @@ func TestRepetitionsThatTheGeneratorDecides(t *testing.T) {
 }
 
 // peak is a step with that name, and what it comes to in as many repetitions as there are outcomes.
-func peak(thresholds []v1beta1.Threshold, outcomes ...outcome) ([]v1beta1.ThresholdStatus, verdict.Judgement) {
+func peak(thresholds []v1beta1.Threshold, outcomes ...outcome) verdict.Judgement {
 	s := spec(thresholds...)
 	s.Repetitions = int32(len(outcomes))
 	s.Steps = []v1beta1.Step{{Name: "peak", Users: ptr(int32(10)), Duration: &metav1.Duration{Duration: time.Second}}}
@@ -259,7 +259,7 @@ func peak(thresholds []v1beta1.Threshold, outcomes ...outcome) ([]v1beta1.Thresh
 		judged := verdict.Judge(s, st, i, o.merged)
 		st.Thresholds, step.ThresholdState, step.Repeated = judged.Thresholds, judged.Step, judged.Repeated
 	}
-	return st.Thresholds, verdict.Final(s, st)
+	return verdict.Final(s, st)
 }
 
 // The step is called peak (2) and peak (3) in the later repetitions.
@@ -267,14 +267,14 @@ func TestAThresholdOfAStepIsOfItsRepetitions(t *testing.T) {
 	good, slowly, bad := sent(1000, 0), sent(0, 0, slow(1000, 2*time.Second)), sent(1000, 0, failed(30))
 	p95, failures := atMost("p95", "500ms"), atMost("failureRate", "5%")
 	p95.Steps, failures.Steps = []string{"peak"}, []string{"peak"}
-	if _, j := peak([]v1beta1.Threshold{p95}, good, slowly, slowly); j.Verdict != v1beta1.VerdictFailed {
+	if j := peak([]v1beta1.Threshold{p95}, good, slowly, slowly); j.Verdict != v1beta1.VerdictFailed {
 		t.Errorf("p95 was 10ms, 2s and 2s: %s: %s", j.Verdict, j.Message)
 	}
-	if _, j := peak([]v1beta1.Threshold{failures}, bad, bad); j.Verdict != v1beta1.VerdictPassed {
+	if j := peak([]v1beta1.Threshold{failures}, bad, bad); j.Verdict != v1beta1.VerdictPassed {
 		t.Errorf("3%% failed, and 5%% may: %s: %s", j.Verdict, j.Message)
 	}
 	p95.InRepetitions = ptr(int32(2))
-	if _, j := peak([]v1beta1.Threshold{p95}, good, good, good); j.Verdict != v1beta1.VerdictPassed {
+	if j := peak([]v1beta1.Threshold{p95}, good, good, good); j.Verdict != v1beta1.VerdictPassed {
 		t.Errorf("kept in 3 of 3: %s: %s", j.Verdict, j.Message)
 	}
 }

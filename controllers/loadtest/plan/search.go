@@ -199,17 +199,18 @@ func checkSearch(spec *v1beta1.LoadTestSpec) *Refusal {
 		return invalid("spec.search.%s: min must be greater than 0 and less than max.", field)
 	case s.Hold != nil && s.Hold.Duration != 0 && s.Hold.Duration < s.Duration.Duration:
 		return invalid("spec.search.hold: must be 0s, or at least duration.")
-	case spec.Worker != nil && spec.Worker.OnLoss == v1beta1.LossContinue:
-		return invalid("spec.worker.onLoss: must not be Continue with search, which needs all of the load that it asks for.")
 	}
-	if refusal := checkSearchThresholds(spec); refusal != nil {
+	if refusal := checkProbes(spec); refusal != nil {
 		return refusal
 	}
 	return checkPrecision(s)
 }
 
-// checkSearchThresholds refuses thresholds that do not hold for every probe alike.
-func checkSearchThresholds(spec *v1beta1.LoadTestSpec) *Refusal {
+// checkProbes refuses what does not hold for every probe alike.
+func checkProbes(spec *v1beta1.LoadTestSpec) *Refusal {
+	if spec.Worker != nil && spec.Worker.OnLoss == v1beta1.LossContinue {
+		return invalid("spec.worker.onLoss: must not be Continue with search, which needs all of the load that it asks for.")
+	}
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
 		for _, field := range []struct {
