@@ -165,6 +165,9 @@ func planLoads(lt *v1beta1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 	for i, one := range Loads(lt) {
 		load := &lt.Spec.Loads[i]
 		planned, refusal := New(one, rules)
+		if refusal == nil {
+			refusal = checkDriver(&one.Spec)
+		}
 		if refusal != nil {
 			return Plan{}, refusalOf(&lt.Spec, i, refusal)
 		}

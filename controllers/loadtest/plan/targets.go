@@ -53,6 +53,16 @@ func aliases(namespace string, t *v1beta1.Target, at string) []string {
 
 var drivers = map[v1beta1.Driver]workerv1.Driver{v1beta1.DriverVegeta: workerv1.Driver_DRIVER_VEGETA}
 
+// checkDriver refuses users whom Vegeta cannot send for. The API server does so for a spec, but does not look
+// into its loads.
+func checkDriver(spec *v1beta1.LoadTestSpec) *Refusal {
+	users := slices.ContainsFunc(loadsOf(spec), func(a asked) bool { return a.users() > 0 })
+	if users && driver(spec) == workerv1.Driver_DRIVER_VEGETA {
+		return invalid("spec.worker.driver: must not be Vegeta with users: it sends rates; set rates, or driver Auto.")
+	}
+	return nil
+}
+
 func driver(spec *v1beta1.LoadTestSpec) workerv1.Driver {
 	if spec.Worker == nil {
 		return workerv1.Driver_DRIVER_UNSPECIFIED
