@@ -28,7 +28,8 @@ type LoadTestScheduleStatus struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	Active []string `json:"active,omitempty"`
 
-	// lastScheduleTime is the latest time of schedule for which a LoadTest was started.
+	// lastScheduleTime is the latest time of schedule for which a LoadTest was started, or
+	// starts once those are gone that it replaces.
 	// +optional
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
 

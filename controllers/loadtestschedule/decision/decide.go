@@ -35,6 +35,8 @@ type due struct {
 	Start
 	// done notes in the status that it is.
 	done func(*v1beta1.LoadTestScheduleStatus)
+	// at is its time; zero: it is none of the schedule's times.
+	at time.Time
 }
 
 // Decide says what a schedule does next. It changes none of its arguments.
@@ -91,6 +93,7 @@ func (d *decision) noteChange() {
 
 // start notes what is due and there, and starts the first that is not.
 func (d *decision) start() {
+	var next time.Time
 	for _, due := range d.due() {
 		if d.isThere(due.Name) {
 			due.done(&d.out.Status)
@@ -98,7 +101,7 @@ func (d *decision) start() {
 			continue
 		}
 		if d.out.Next == nil {
-			d.out.Next = &Start{due.Name, due.Cause}
+			d.out.Next, next = &Start{due.Name, due.Cause}, due.at
 		}
 	}
 	switch {
@@ -106,6 +109,8 @@ func (d *decision) start() {
 		d.out.Next = nil
 	case d.out.Next != nil && d.may():
 		d.out.Start, d.out.Next = d.out.Next, nil
+	case d.out.Next != nil && d.replaces() && !next.IsZero():
+		d.out.Status.LastScheduleTime = &metav1.Time{Time: next} // it was not late
 	}
 }
 
@@ -119,8 +124,8 @@ func (d *decision) due() []due {
 	if c := d.Status.Change; d.Spec.OnChange && c != nil && c.Run == "" && c.Generation == d.out.Status.Change.Generation {
 		name := nameOf(d.LoadTestSchedule, "change", c.Generation)
 		list = append(list, due{
-			Start{name, fmt.Sprintf("the template of generation %d is new", c.Generation)},
-			func(s *v1beta1.LoadTestScheduleStatus) { s.Change.Run = name },
+			Start: Start{name, fmt.Sprintf("the template of generation %d is new", c.Generation)},
+			done:  func(s *v1beta1.LoadTestScheduleStatus) { s.Change.Run = name },
 		})
 	}
 	if d.times != nil {
@@ -140,8 +145,8 @@ func (d *decision) dueByRollout() []due {
 		return nil
 	}
 	return []due{{
-		Start{name, fmt.Sprintf("%s %s has rolled out revision %s", d.Spec.OnRollout.Kind, d.Spec.OnRollout.Name, r.Revision)},
-		func(s *v1beta1.LoadTestScheduleStatus) {
+		Start: Start{name, fmt.Sprintf("%s %s has rolled out revision %s", d.Spec.OnRollout.Kind, d.Spec.OnRollout.Name, r.Revision)},
+		done: func(s *v1beta1.LoadTestScheduleStatus) {
 			s.Rollout = &v1beta1.RolloutRun{UID: r.UID, Revision: r.Revision, Run: name}
 		},
 	}}
@@ -166,19 +171,35 @@ func (d *decision) dueByClock() []due {
 		s.Considered.Until = metav1.NewTime(at)
 		return nil
 	}
-	return []due{{
-		Start{name, "its schedule has one at " + at.UTC().Format(time.RFC3339)},
-		func(s *v1beta1.LoadTestScheduleStatus) {
+	if d.held() && d.isReplacing(at) {
+		s.LastScheduleTime = nil
+	}
+	return []due{{at: at,
+		Start: Start{name, "its schedule has one at " + at.UTC().Format(time.RFC3339)},
+		done: func(s *v1beta1.LoadTestScheduleStatus) {
 			d.miss(d.times.between(since, at))
 			s.Considered.Until, s.LastScheduleTime = metav1.NewTime(at), &metav1.Time{Time: at}
 		},
 	}}
 }
 
-// isLate says whether it is too late to start the LoadTest of a time.
+// isLate says whether it is too late to start the LoadTest of a time: not while others, in whose place it
+// starts, go.
 func (d *decision) isLate(at time.Time) bool {
 	limit := d.Spec.StartingDeadlineSeconds
-	return limit != nil && d.now.Sub(at) > time.Duration(*limit)*time.Second
+	return limit != nil && d.now.Sub(at) > time.Duration(*limit)*time.Second && !d.isReplacing(at)
+}
+
+// isReplacing says whether the LoadTest of a time, which is not there, replaces others: the status noted the
+// time before they were deleted.
+func (d *decision) isReplacing(at time.Time) bool {
+	noted := d.Status.LastScheduleTime
+	return noted != nil && noted.Time.Equal(at)
+}
+
+// replaces says whether other LoadTests have to go before the next.
+func (d *decision) replaces() bool {
+	return d.Spec.ConcurrencyPolicy == v1beta1.ReplaceConcurrent && len(d.active()) > 0
 }
 
 // miss counts times that have no LoadTest.

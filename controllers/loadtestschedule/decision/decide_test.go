@@ -490,6 +490,7 @@ func TestHistory(t *testing.T) {
 				t.Errorf("again in %s; decision (-want +got):\n%s", d.RequeueAfter, diff)
 			}
 			later := decision.Observed{Runs: []decision.LoadTest{finished("z", "00:20:00", "00:29:55", failed), finished("y", "00:18:00", "00:29:50", failed)}}
+			s.Status.Active = []string{"z", "y"} // they ran until now
 			if d := decision.Decide(s, later, now); len(d.Expired) > 0 {
 				t.Errorf("%q before the status has the verdict of the next", done(d))
 			}

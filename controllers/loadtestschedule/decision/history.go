@@ -50,8 +50,7 @@ func limit(of *int32, absent int) int {
 
 // isRecorded says whether the status that was read has what it needs of a LoadTest.
 func (d *decision) isRecorded(r LoadTest) bool {
-	last := d.Status.LastFinished
-	return last != nil && (last.Name == r.Name || !r.Completed.After(completed(last)))
+	return d.Status.LastFinished != nil && !isSince(&d.Status, &r)
 }
 
 // baselines are the LoadTests with which others are or will be compared: the last that

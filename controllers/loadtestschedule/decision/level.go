@@ -58,7 +58,7 @@ const unitUsers, unitRate = " users", "/s"
 // Unread are the LoadTests of which the status does not have what it keeps, the oldest first.
 func Unread(s *v1beta1.LoadTestSchedule, runs []LoadTest) []string {
 	var names []string
-	newest := finishedSince(s.Status.LastFinished, runs)
+	newest := finishedSince(&s.Status, runs)
 	for _, r := range newestFirst(finished(runs)) {
 		if newest != nil && r.Name == newest.Name || isNew(s.Status.History, &r) {
 			names = append(names, r.Name)

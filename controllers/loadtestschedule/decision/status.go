@@ -20,12 +20,32 @@ const maxActive = 100
 
 // finishedSince is the LoadTest that finished last, if that was after the one that is
 // known.
-func finishedSince(known *v1beta1.RunOfSchedule, runs []LoadTest) *LoadTest {
-	done := newestFirst(finished(runs))
-	if len(done) == 0 || known != nil && (known.Name == done[0].Name || done[0].Completed.Before(completed(known))) {
+func finishedSince(known *v1beta1.LoadTestScheduleStatus, runs []LoadTest) *LoadTest {
+	done := newestFirst(slices.DeleteFunc(finished(runs), func(r LoadTest) bool { return !isSince(known, &r) }))
+	if len(done) == 0 {
 		return nil
 	}
 	return &done[0]
+}
+
+// isSince says whether a finished LoadTest has finished since a status was written. That follows from what the
+// status has of it: a clock that was ahead, and was set back, had others finish in what is the future now.
+func isSince(known *v1beta1.LoadTestScheduleStatus, r *LoadTest) bool {
+	last := known.LastFinished
+	switch {
+	case last == nil:
+		return true
+	case last.Name == r.Name:
+		return false
+	case slices.Contains(known.Active, r.Name):
+		return true
+	}
+	return isAfter(r, last) && !r.Completed.Before(completed(last)) || known.LastRun != nil && isAfter(r, known.LastRun)
+}
+
+// isAfter says whether a LoadTest was created after one of a status.
+func isAfter(r *LoadTest, known *v1beta1.RunOfSchedule) bool {
+	return known.StartTime == nil || r.Created.After(known.StartTime.Time)
 }
 
 func completed(r *v1beta1.RunOfSchedule) time.Time {
@@ -67,7 +87,7 @@ func (d *decision) describeLast() {
 			s.LastRun = runOf(last)
 		}
 	}
-	if r := finishedSince(s.LastFinished, d.seen.Runs); r != nil {
+	if r := finishedSince(&d.Status, d.seen.Runs); r != nil {
 		s.LastFinished = runOf(*r)
 		s.Summary.Verdict, s.Summary.Trend = string(r.Verdict), ""
 		if m := d.seen.Measured[r.Name]; m != nil {
