@@ -40,7 +40,7 @@ type hit struct {
 	// the connection of the first request had carried another before.
 	waited time.Duration
 	reused bool
-	head bool // a line of HEAD
+	head   bool // a line of HEAD
 }
 
 // counts reports whether a hit is part of the result: a hit of the warm-up is not,

@@ -88,9 +88,7 @@ func (c *conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 		return transport.Response{Reused: out.Reused, Streamed: out.Streamed}, err
 	}
 	out = c.kept.In(out)
-	if s != nil {
-		out.EventData = s.Data()
-	}
+	out.EventData = s.data()
 	if response.Close {
 		c.Close()
 	}

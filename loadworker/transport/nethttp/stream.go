@@ -75,3 +75,11 @@ func (s *stream) outcome(ctx context.Context, failed error) (transport.Streamed,
 	}
 	return s.Streamed(), failed
 }
+
+// data are those of the latest event, if they are kept.
+func (s *stream) data() []byte {
+	if s == nil {
+		return nil
+	}
+	return s.Data()
+}
