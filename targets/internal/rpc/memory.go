@@ -7,8 +7,9 @@ import (
 )
 
 // slowAfter is how long a request is read before it takes memory of a budget. What all calls have
-// received in less time is bounded by the network: 125 MB at 10 Gbit/s.
-const slowAfter = 100 * time.Millisecond
+// received in less time is bounded by the network: 125 MB at 1 Gbit/s. Small requests must not count as
+// large ones where the server waits for a processor.
+const slowAfter = time.Second
 
 type reserveKey struct{}
 
