@@ -18,9 +18,9 @@ func TestSlowRequestsReserveMemory(t *testing.T) {
 		refused     error
 		reserved    int64
 	}{
-		"in time":           {takes: 99 * time.Millisecond, took: 99 * time.Millisecond},
-		"slow":              {takes: time.Second, took: time.Second, reserved: 1},
-		"without room left": {takes: time.Second, took: 100 * time.Millisecond, refused: full, reserved: 1},
+		"in time":           {takes: slowAfter - 1, took: slowAfter - 1},
+		"slow":              {takes: 2 * slowAfter, took: 2 * slowAfter, reserved: 1},
+		"without room left": {takes: 2 * slowAfter, took: slowAfter, refused: full, reserved: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
