@@ -10,6 +10,10 @@ import (
 	"time"
 )
 
+// ClockError is how much earlier than the creation of its link a click may seem to be: so far
+// the clocks of two replicas may differ.
+const ClockError = 10 * time.Second
+
 // Click is one redirect that was answered.
 type Click struct {
 	// ID tells this click from every other: a UUID in lower case. By it a click
@@ -34,7 +38,8 @@ type ClickStore interface {
 	// many that were. A click is stored once however often, and in whatever
 	// company, it is given: after an error, give all of them again. Of those
 	// that were stored in spite of the error, added counts what is known. Clicks
-	// on codes that no link has are dropped.
+	// on codes that no link has are dropped, and those that are earlier than their
+	// code's link, by more than ClockError: they were on a link that has expired.
 	AddClicks(ctx context.Context, clicks []Click) (added int, err error)
 }
 

@@ -11,7 +11,8 @@ import (
 	eventstorev1 "github.com/loadtest-dev/loadtest-operator/targets/eventstore/grpc/v1"
 )
 
-// Append stores events. The memory for the request is held until then.
+// Append stores events. The memory for the request is held until then; while it was being read, a
+// slow one held as much as the largest may have.
 func (s *server) Append(ctx context.Context, r *eventstorev1.AppendRequest) (*eventstorev1.AppendResponse, error) {
 	c, timeout := of(ctx), eventstore.BulkTimeout
 	if len(r.GetEvents()) == 1 {

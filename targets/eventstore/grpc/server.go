@@ -102,13 +102,16 @@ func (s *server) perform(ctx context.Context, method string, do func(context.Con
 		s.Observe(c.seen)
 	}()
 	if c.Caller, err = s.admit(ctx); err == nil {
+		ctx := rpc.Reserving(ctx, func() (func(), error) { return s.Bodies.Reserve(maxRequest) })
 		response, err = do(context.WithValue(ctx, callKey{}, c))
 	}
 	if err == nil {
 		return response, nil
 	}
+	// The context of a call without memory is ended here, not by its client.
+	gone := ctx.Err() != nil && !errors.Is(err, eventstore.ErrNoMemory)
 	outcome, err := s.failure(ctx, err)
-	if ctx.Err() != nil && outcome == eventstore.Failed {
+	if gone && outcome == eventstore.Failed {
 		outcome = eventstore.Aborted
 	}
 	c.seen.Outcome = outcome

@@ -72,7 +72,12 @@ func (s stream) SendMsg(m any) error {
 // receive reads a request.
 func receive(ctx context.Context, read func(any) error, request any) error {
 	r := &reading{request: request}
-	if err := within(ctx, readTimeout, func() error { return read(r) }); err != nil {
+	done := reserveIfSlow(ctx)
+	err := within(ctx, readTimeout, func() error { return read(r) })
+	if refused := done(); refused != nil {
+		return refused
+	}
+	if err != nil {
 		return UnreadError{status.Convert(err)}
 	}
 	if r.err != nil {

@@ -93,7 +93,7 @@ func (m *Store) AddClicks(_ context.Context, clicks []shortener.Click) (int, err
 	}
 	added := 0
 	for _, c := range clicks {
-		if e, ok := m.links[c.Code]; ok && !m.clicks[c.ID] {
+		if e, ok := m.links[c.Code]; ok && !m.clicks[c.ID] && !e.link.CreatedAt.After(c.At.Add(shortener.ClockError)) {
 			m.clicks[c.ID] = true
 			e.clicks++
 			added++

@@ -16,12 +16,14 @@ const Retention = 15 * 24 * time.Hour
 const foldBatch = 10_000
 
 // addClicks is in the order of ids, so that two consumers that were given the
-// same clicks wait for each other and never in a circle.
+// same clicks wait for each other and never in a circle. By the time that a click
+// comes, its code may have another link, which was created after the click and not
+// visited.
 const addClicks = `
 INSERT INTO clicks (id, link_id, clicked_at)
 SELECT given.id, links.id, given.clicked_at
 FROM unnest($1::text[]::uuid[], $2::text[], $3::timestamptz[]) AS given (id, code, clicked_at)
-JOIN links ON links.short_code = given.code
+JOIN links ON links.short_code = given.code AND links.created_at <= given.clicked_at + make_interval(secs => $4)
 ORDER BY given.id
 ON CONFLICT (id) DO NOTHING`
 
@@ -31,7 +33,7 @@ func (s *Store) AddClicks(ctx context.Context, clicks []shortener.Click) (int, e
 	for i, c := range clicks {
 		ids[i], codes[i], times[i] = c.ID, c.Code, c.At
 	}
-	n, err := s.write(ctx, addClicks, ids, codes, times)
+	n, err := s.write(ctx, addClicks, ids, codes, times, shortener.ClockError.Seconds())
 	if err != nil {
 		return 0, fmt.Errorf("insert clicks: %w", err)
 	}

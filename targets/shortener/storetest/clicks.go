@@ -3,6 +3,7 @@ package storetest
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
@@ -82,6 +83,19 @@ func clickOnNothing(t *testing.T, s subject) {
 	s.create(t, "code")
 	s.add(t, 1, shortener.NewClick("nothing", s.Now()), shortener.NewClick("code", s.Now()))
 	s.wantTotals(t, 1, 1)
+}
+
+// lateClick is queued while its link expires, and another link takes the code.
+func lateClick(t *testing.T, s subject) {
+	s.create(t, "code")
+	s.Pass(time.Minute)
+	late := shortener.NewClick("code", s.Now())
+	s.Pass(time.Hour)
+	s.create(t, "code")
+	s.add(t, 0, late)
+	s.wantClicks(t, "code", 0)
+	s.add(t, 1, shortener.NewClick("code", s.Now().Add(-shortener.ClockError))) // by a clock that is behind
+	s.wantClicks(t, "code", 1)
 }
 
 func noClicks(t *testing.T, s subject) { s.add(t, 0) }

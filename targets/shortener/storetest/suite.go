@@ -63,6 +63,7 @@ func Run(t *testing.T, create Factory) {
 		"a repeated click is counted once":               countedOnce,
 		"clicks are counted exactly under concurrency":   concurrentClicks,
 		"a click on no link is dropped":                  clickOnNothing,
+		"a late click is not of the next link":           lateClick,
 		"no clicks are no work":                          noClicks,
 		"an empty store counts nothing":                  empty,
 		"it answers":                                     answers,
