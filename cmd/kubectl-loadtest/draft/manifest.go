@@ -203,10 +203,10 @@ func (d *Draft) request(r *Request) *yaml.Node {
 	return object(fields...)
 }
 
-// http is what a request has of HTTP, in one line if that is its method and its path.
 // mostRedirects is the greatest http.followRedirects.
 const mostRedirects = 10
 
+// http is what a request has of HTTP, in one line if that is its method and its path.
 func (d *Draft) http(r *Request) *yaml.Node {
 	var fields []pair
 	if r.Method != "GET" {

@@ -166,7 +166,7 @@ func TestValuesForPeople(t *testing.T) {
 		unit  Unit
 		value *big.Rat
 	}{
-		"1.2ms": {Latency, big.NewRat(1234, 1)}, "33.33%": {Share, big.NewRat(100, 3)}, "998/s": {Rate, big.NewRat(998, 1)}, "4.5/s": {Rate, big.NewRat(9, 2)}, "3": {Count, big.NewRat(3, 1)},
+		"1.2ms": {Latency, big.NewRat(1234, 1)}, "33.33%": {Share, big.NewRat(100, 3)}, "25%": {Share, new(big.Rat).SetFrac(big.NewInt(25e17+1), big.NewInt(1e17+3))}, "998/s": {Rate, big.NewRat(998, 1)}, "4.5/s": {Rate, big.NewRat(9, 2)}, "3": {Count, big.NewRat(3, 1)},
 	} {
 		if got := tc.unit.Short(tc.value); got != want {
 			t.Errorf("%v of %d is %s, want %s", tc.value, tc.unit, got, want)

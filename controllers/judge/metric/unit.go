@@ -76,7 +76,12 @@ func (u Unit) Short(value *big.Rat) string {
 		micros, _ := value.Float64()
 		return text.Short(time.Duration(micros * float64(time.Microsecond)))
 	case Share:
-		return text.Percent(value.Num().Int64(), value.Denom().Int64()*100)
+		part, whole := new(big.Int).Set(value.Num()), new(big.Int).Mul(value.Denom(), big.NewInt(100))
+		for !whole.IsInt64() { // the mean of two shares of large numbers
+			part.Rsh(part, 1)
+			whole.Rsh(whole, 1)
+		}
+		return text.Percent(part.Int64(), whole.Int64())
 	case Rate:
 		return text.Rate(value.FloatString(1))
 	case Number:

@@ -134,6 +134,9 @@ func (c *Conn) release() net.Conn {
 // when it passes, once in many requests.
 func (c *Conn) setDeadline(now, deadline time.Time) bool {
 	if c.raw == nil { // TLS gets the request's own: a write of TLS that a deadline stopped cannot go on
+		if c.sending != nil { // it has that of the request; that of a stream is of what is read
+			return c.SetReadDeadline(deadline)
+		}
 		return c.SetDeadline(deadline)
 	}
 	return c.EnsureDeadline(now, deadline)

@@ -20,7 +20,8 @@ type sending struct {
 }
 
 func (c *Conn) send(rest []byte, deadline time.Time) {
-	s := &sending{conn: c.net, deadline: deadline, ended: make(chan error, 1)}
+	secured := c.raw == nil // a write of TLS that a deadline stopped cannot go on
+	s := &sending{conn: c.net, deadline: deadline, ended: make(chan error, 1), stopped: secured}
 	go func() { s.ended <- s.write(rest) }()
 	c.sending = s
 }

@@ -76,6 +76,18 @@ func (i *Interruptible) SetDeadline(deadline time.Time) bool {
 	return i.set(deadline)
 }
 
+// SetReadDeadline is SetDeadline of reads alone.
+func (i *Interruptible) SetReadDeadline(deadline time.Time) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.interrupted {
+		return false
+	}
+	i.deadline = time.Time{}
+	_ = i.socket.SetReadDeadline(deadline) // if this fails, so does the read that follows
+	return true
+}
+
 // EnsureDeadline ensures that the socket has a deadline after now, and none after deadline:
 // one that was set earlier may stay, as to set it for each request would cost as much as
 // parsing a response. It is false if the connection is interrupted.
