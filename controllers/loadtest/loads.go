@@ -18,7 +18,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 )
 
@@ -78,7 +77,6 @@ func (p *pass) readWhole(ctx context.Context, seen *lifecycle.LoadSeen, name str
 func (p *pass) createLoads(ctx context.Context) error {
 	for _, one := range p.decision.CreateLoads {
 		load := loadOf(p.decision.Status.Loads, one.Name)
-		planned := plan.Workers(&one.Spec)
 		err := p.Client.Create(ctx, one, client.FieldOwner(writes.FieldManager))
 		if apierrors.IsAlreadyExists(err) {
 			// This process, or the one before it, may have ended before it wrote the UID.
@@ -91,7 +89,7 @@ func (p *pass) createLoads(ctx context.Context) error {
 			case isLeftOverLoad(p.lt, there):
 				p.note.notCreated(load.Name, uncreated{refused: &lifecycle.Refusal{Message: "one of an earlier LoadTest " + p.lt.Name + " is still there, until the API server removes it; delete it if it stays.", At: p.now}})
 				continue
-			case !metav1.IsControlledBy(there, p.lt) || plan.Workers(&there.Spec) != planned:
+			case !metav1.IsControlledBy(there, p.lt) || !lifecycle.IsLoad(&there.Spec, p.lt, one.Name):
 				p.note.notCreated(load.Name, uncreated{taken: true})
 				continue
 			}

@@ -622,24 +622,26 @@ func TestParentOfALoad(t *testing.T) {
 			p.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue}}
 			p.Spec.Suspend = true
 		}, &lifecycle.Parent{Name: "sale", Lists: true, Ends: true}},
-		"which has not begun it":       {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].BeginTime = nil }, &lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: minute}},
-		"which has not written it":     {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].UID = "" }, &lifecycle.Parent{Name: "sale"}},
-		"which has not been read":      {func(_, p *v1beta1.LoadTest) { p.Status = v1beta1.LoadTestStatus{} }, &lifecycle.Parent{Name: "sale"}},
-		"which has one of that name":   {func(l, _ *v1beta1.LoadTest) { l.UID = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
-		"which has none":               {func(l, _ *v1beta1.LoadTest) { l.Name = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
-		"of the same name":             {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].UID = "before" }, &lifecycle.Parent{Name: "sale"}},
-		"of another kind":              {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].Kind = "LoadTestSchedule" }, nil},
-		"of another API":               {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].APIVersion = "example.com/v1" }, nil},
-		"which asks for fewer workers": {func(l, _ *v1beta1.LoadTest) { l.Spec.Parallelism = ptr.To[int32](7) }, edited(true)},
-		"which asks for another mix":   {func(l, _ *v1beta1.LoadTest) { l.Spec.Requests[0].Weight = ptr.To[int32](7) }, edited(true)},
+		"which has not begun it":         {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].BeginTime = nil }, &lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: minute}},
+		"which has not written it":       {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].UID = "" }, &lifecycle.Parent{Name: "sale"}},
+		"which has not been read":        {func(_, p *v1beta1.LoadTest) { p.Status = v1beta1.LoadTestStatus{} }, &lifecycle.Parent{Name: "sale"}},
+		"which has one of that name":     {func(l, _ *v1beta1.LoadTest) { l.UID = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
+		"which has none":                 {func(l, _ *v1beta1.LoadTest) { l.Name = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
+		"of the same name":               {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].UID = "before" }, &lifecycle.Parent{Name: "sale"}},
+		"of another kind":                {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].Kind = "LoadTestSchedule" }, nil},
+		"of another API":                 {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].APIVersion = "example.com/v1" }, nil},
+		"which asks for fewer workers":   {func(l, _ *v1beta1.LoadTest) { l.Generation, l.Spec.Parallelism = 2, ptr.To[int32](7) }, edited(true)},
+		"which another operator made so": {func(l, _ *v1beta1.LoadTest) { l.Generation, l.Spec.Parallelism = 1, ptr.To[int32](7) }, edited(false)},
+		"which asks for another mix":     {func(l, _ *v1beta1.LoadTest) { l.Generation, l.Spec.Requests[0].Weight = 2, ptr.To[int32](7) }, edited(true)},
 		"which cannot ask for more": {func(l, _ *v1beta1.LoadTest) {
-			l.Spec.Parallelism, l.Status.StartTime = ptr.To[int32](7), &metav1.Time{Time: began}
+			l.Generation, l.Spec.Parallelism, l.Status.StartTime = 2, ptr.To[int32](7), &metav1.Time{Time: began}
 		}, edited(false)},
 		"which may be ended another way": {func(l, _ *v1beta1.LoadTest) {
+			l.Generation = 3
 			l.Spec.Suspend, l.Spec.Terminate, l.Spec.StartDeadlineSeconds, l.Spec.ActiveDeadlineSeconds, l.Spec.TTLSecondsAfterFinished = true, true, nil, minute, ptr.To[int32](1)
 		}, edited(false)},
 		"which ends it": {func(l, p *v1beta1.LoadTest) {
-			l.Spec.Parallelism, p.Status.Internal.StopTime = ptr.To[int32](7), &metav1.MicroTime{Time: began}
+			l.Generation, l.Spec.Parallelism, p.Status.Internal.StopTime = 2, ptr.To[int32](7), &metav1.MicroTime{Time: began}
 		}, &lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: minute, Begin: begin, Ends: true}},
 		"which waits longer": {func(_, p *v1beta1.LoadTest) { p.Spec.StartDeadlineSeconds = ptr.To[int64](90) },
 			&lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: ptr.To[int64](90), Begin: begin}},

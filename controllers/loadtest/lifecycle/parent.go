@@ -63,7 +63,8 @@ func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
 	case i >= 0 && parent.Status.Loads[i].UID == string(lt.UID):
 		p.Lists, p.Background = true, parent.Status.Loads[i].Ended
 		p.StartDeadline = parent.Spec.StartDeadlineSeconds
-		p.Differs = lt.Status.StartTime == nil && !p.Ends && differs(&lt.Spec, parent, lt.Name)
+		// What was never edited may be what an operator of another version made.
+		p.Differs = lt.Generation > 1 && lt.Status.StartTime == nil && !p.Ends && !IsLoad(&lt.Spec, parent, lt.Name)
 		if begin := parent.Status.Loads[i].BeginTime; begin != nil {
 			p.Begin = &begin.Time
 		}
@@ -73,18 +74,18 @@ func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
 	return p
 }
 
-// differs says whether the spec of a load is not what its LoadTest asks for, but for what holds, ends or deletes
+// IsLoad says whether the spec of a load is what its LoadTest asks for, but for what holds, ends or deletes
 // a run, which may be changed at any time.
-func differs(spec *v1beta1.LoadTestSpec, parent *v1beta1.LoadTest, test string) bool {
+func IsLoad(spec *v1beta1.LoadTestSpec, parent *v1beta1.LoadTest, test string) bool {
 	i := slices.IndexFunc(parent.Spec.Loads, func(l v1beta1.Load) bool { return plan.LoadName(parent.Name, l.Name) == test })
 	if i < 0 {
-		return true
+		return false
 	}
 	is, asked := *spec, *plan.LoadSpec(&parent.Spec, i)
 	for _, s := range []*v1beta1.LoadTestSpec{&is, &asked} {
 		s.Suspend, s.Terminate, s.StartDeadlineSeconds, s.ActiveDeadlineSeconds, s.TTLSecondsAfterFinished = false, false, nil, nil, nil
 	}
-	return !equality.Semantic.DeepEqual(is, asked)
+	return equality.Semantic.DeepEqual(is, asked)
 }
 
 // specOf is the spec by which a load is carried out: what holds or ends the LoadTest that has it, holds

@@ -169,10 +169,11 @@ func (d *decision) dueByClock() []due {
 	if d.isLate(at) && !d.held() && !d.isThere(name) {
 		d.miss(append(d.times.between(since, at), at))
 		s.Considered.Until = metav1.NewTime(at)
+		d.forget(at)
 		return nil
 	}
-	if d.held() && d.isReplacing(at) {
-		s.LastScheduleTime = nil
+	if d.held() {
+		d.forget(at)
 	}
 	return []due{{at: at,
 		Start: Start{name, "its schedule has one at " + at.UTC().Format(time.RFC3339)},
@@ -191,10 +192,21 @@ func (d *decision) isLate(at time.Time) bool {
 }
 
 // isReplacing says whether the LoadTest of a time, which is not there, replaces others: the status noted the
-// time before they were deleted.
+// time before they were deleted, which they are not while the API server refuses it.
 func (d *decision) isReplacing(at time.Time) bool {
+	return d.isNoted(at) && d.Spec.ConcurrencyPolicy == v1beta1.ReplaceConcurrent && d.seen.Refused == nil
+}
+
+func (d *decision) isNoted(at time.Time) bool {
 	noted := d.Status.LastScheduleTime
 	return noted != nil && noted.Time.Equal(at)
+}
+
+// forget takes back that the LoadTest of a time, which is not there, has started.
+func (d *decision) forget(at time.Time) {
+	if d.isNoted(at) {
+		d.out.Status.LastScheduleTime = nil
+	}
 }
 
 // replaces says whether other LoadTests have to go before the next.

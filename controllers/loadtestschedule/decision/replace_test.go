@@ -36,3 +36,19 @@ func TestATimeIsNotMissedWhileItReplacesAnother(t *testing.T) {
 		})
 	}
 }
+
+// What the API server refuses replaces nothing: the LoadTest that runs stays, and the time is missed.
+func TestATimeIsMissedWhileItsLoadTestIsRefused(t *testing.T) {
+	s := nightly(func(s *v1beta1.LoadTestSchedule) {
+		s.Spec.ConcurrencyPolicy, s.Spec.StartingDeadlineSeconds = v1beta1.ReplaceConcurrent, new(int64(60))
+	})
+	seen := decision.Observed{Runs: []decision.LoadTest{running("nightly-x", "00:59:20")}}
+	s = settled(s, decision.Observed{}, at("00:59:31"))
+	s = settled(s, seen, at("01:00:30"))
+	seen.Refused = &decision.Refused{}
+	got := decision.Decide(s, seen, at("01:40:00"))
+	same.As(t, "decision", "missed 1", done(got))
+	if noted := got.Status.LastScheduleTime; noted != nil {
+		t.Errorf("lastScheduleTime is %v", noted)
+	}
+}
