@@ -21,8 +21,8 @@ type Place struct {
 	// Name is the absolute name of Host, which no search domain completes. Empty: Host is
 	// an address.
 	Name string
-	// IsProxy says that the place is the proxy of a target, BehindProxy that it is a target with one.
-	IsProxy, BehindProxy bool
+	// IsProxy says that the place is the proxy of a target.
+	IsProxy bool
 }
 
 // IsService says whether the place is a Service of the cluster.
@@ -77,9 +77,6 @@ func (t Targets) Refusal(p Place) string {
 	if p.isAtNode() {
 		return fmt.Sprintf("host %s is not allowed at port %d: it belongs to nodes, which can never be targets", p.Host, p.Port)
 	}
-	if p.BehindProxy && p.IsService() && p.Host+"." != p.Name {
-		return fmt.Sprintf("host %s is not allowed behind a proxy, which completes it by search domains of its own; write url with host %s", p.Host, strings.TrimSuffix(p.Name, "."))
-	}
 	if p.IsService() && !p.IsProxy {
 		return "" // its namespace decides
 	}
@@ -90,6 +87,14 @@ func (t Targets) Refusal(p Place) string {
 		return fmt.Sprintf("host %s is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration", p.Host)
 	}
 	return fmt.Sprintf("host %s is not allowed; use a Service of this cluster, or ask the administrator to add %s to targets.rules of the operator's configuration", p.Host, p.Host)
+}
+
+// RefusalBehindProxy says why a place may not be a target behind a proxy. Empty: it may.
+func (t Targets) RefusalBehindProxy(p Place) string {
+	if t.everything || !p.IsService() || p.Host+"." == p.Name {
+		return ""
+	}
+	return fmt.Sprintf("host %s is not allowed behind a proxy, which completes it by search domains of its own; write url with host %s", p.Host, strings.TrimSuffix(p.Name, "."))
 }
 
 // Allows says whether a host may be a target, by its spelling alone.

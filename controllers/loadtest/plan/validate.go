@@ -91,21 +91,39 @@ func checkTarget(field string, t *v1beta1.Target, rules policy.Rules) *Refusal {
 	if refusal := checkURL(field+".url", t, rules); refusal != nil {
 		return refusal
 	}
-	return checkProxy(field+".proxy.url", t, rules)
+	if refusal := checkProxy(field+".proxy.url", t, rules); refusal != nil || t.Proxy == nil {
+		return refusal
+	}
+	return checkNameBehindProxy(field, t, rules)
+}
+
+// checkNameBehindProxy refuses a name that a proxy would complete: it may lead elsewhere than what was judged.
+func checkNameBehindProxy(field string, t *v1beta1.Target, rules policy.Rules) *Refusal {
+	u, err := url.Parse(t.URL)
+	if field += ".url"; t.Service != nil {
+		u, field = &url.URL{Host: t.Service.Name}, strings.TrimSuffix(field, "url")+"service"
+	} else if err != nil {
+		return nil // not reached: checkURL has parsed it
+	}
+	if why := rules.Targets.RefusalBehindProxy(rules.Targets.Place(u)); why != "" {
+		return notAllowed(field, why)
+	}
+	return nil
+}
+
+func notAllowed(field, why string) *Refusal {
+	return &Refusal{Reason: v1beta1.ReasonTargetNotAllowed, Message: fmt.Sprintf("%s: %s.", field, why)}
 }
 
 func checkURL(field string, t *v1beta1.Target, rules policy.Rules) *Refusal {
 	if t.Service != nil {
-		if t.Proxy == nil {
-			return nil
-		}
-		return checkHost(strings.TrimSuffix(field, "url")+"service", &url.URL{Host: t.Service.Name}, rules, policy.Place{BehindProxy: true})
+		return nil
 	}
 	u, err := url.Parse(t.URL)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return invalid("%s: must be http:// or https:// with a host, for example http://shortener:8080.", field)
 	}
-	return checkHost(field, u, rules, policy.Place{BehindProxy: t.Proxy != nil})
+	return checkHost(field, u, rules, false)
 }
 
 func checkProxy(field string, t *v1beta1.Target, rules policy.Rules) *Refusal {
@@ -116,12 +134,12 @@ func checkProxy(field string, t *v1beta1.Target, rules policy.Rules) *Refusal {
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" || u.User != nil || u.Path != "" && u.Path != "/" {
 		return invalid("%s: must be http:// with a host, without credentials and without a path, for example http://proxy:3128.", field)
 	}
-	return checkHost(field, u, rules, policy.Place{IsProxy: true})
+	return checkHost(field, u, rules, true)
 }
 
 // checkHost refuses the host of a URL that is none, or is not allowed by its spelling. What
 // it leads to is checked once it is known.
-func checkHost(field string, u *url.URL, rules policy.Rules, as policy.Place) *Refusal {
+func checkHost(field string, u *url.URL, rules policy.Rules, isProxy bool) *Refusal {
 	host, port := policy.NormalHost(u.Hostname()), u.Port()
 	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n == 0) {
 		return invalid("%s: port %s must be between 1 and 65535.", field, port)
@@ -130,9 +148,9 @@ func checkHost(field string, u *url.URL, rules policy.Rules, as policy.Place) *R
 		return invalid("%s: %s is neither a host name nor an address.", field, host)
 	}
 	place := rules.Targets.Place(u)
-	place.IsProxy, place.BehindProxy = as.IsProxy, as.BehindProxy
+	place.IsProxy = isProxy
 	if why := rules.Targets.Refusal(place); why != "" {
-		return &Refusal{Reason: v1beta1.ReasonTargetNotAllowed, Message: fmt.Sprintf("%s: %s.", field, why)}
+		return notAllowed(field, why)
 	}
 	return nil
 }
