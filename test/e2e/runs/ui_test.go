@@ -49,6 +49,7 @@ func TestUI(t *testing.T) {
 	tab.Await(t, word+strconv.Quote(string(short.Status.Verdict)))
 	tab.Await(t, `document.querySelector("main").innerText.includes("160")`) // requests
 	tab.Go(t, url+"run/"+ns+"/long")
+	tab.Await(t, `document.querySelector(".actions a[href*='/stop/']") !== null`)
 	tab.Click(t, ".actions a[href*='/stop/']")
 	tab.Await(t, `document.readyState === "complete" && document.querySelector("h1").textContent === "Stop long?"`)
 	tab.Click(t, ".question button")
