@@ -13,7 +13,7 @@ import (
 func TestRequestsToOtherTargetsAreInNoLedger(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		if d.engine == "vegeta" {
-			t.Skip("it has one target")
+			t.Skip("Vegeta sends to one target: the plan refuses requests to others with it")
 		}
 		o := d.oracle(t, nil)
 		one := []source.Header{{Name: "X-Client", Value: "one"}}
@@ -32,7 +32,7 @@ func TestRequestsToOtherTargetsAreInNoLedger(t *testing.T) {
 func TestAnswersOfOtherTargetsAreUnknownInTheLedger(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		if d.engine == "vegeta" {
-			t.Skip("it has one target")
+			t.Skip("Vegeta sends to one target: the plan refuses requests to others with it")
 		}
 		o := d.oracle(t, func(w http.ResponseWriter, r *http.Request) {
 			switch r.URL.Path {

@@ -66,7 +66,7 @@ func TestPolicyAndRefusal(t *testing.T) {
 	}
 }
 
-// A refusal of one part of the policy does not hide those of others.
+// A refusal by one part of the policy does not hide the refusals by other parts.
 func TestAllThatThePolicyRefusesIsSaid(t *testing.T) {
 	const token = "headers: [{name: A, valueFrom: {secret: {name: loadtest-a, key: token}}}]"
 	lt := parse(t, "target: {url: \"https://api.example.com\", "+token+"}\nexpose: Responses\nrequests: [{name: home, http: {path: /}}]\n"+

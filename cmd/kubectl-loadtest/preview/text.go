@@ -112,7 +112,7 @@ func (p *Preview) answered() string {
 	return "sessions"
 }
 
-// allSteps are the steps, or those of all loads.
+// allSteps are the steps of the run or, with loads, the steps of all loads.
 func (p *Preview) allSteps() []Step {
 	steps := slices.Clone(p.Steps)
 	for _, load := range p.Loads {

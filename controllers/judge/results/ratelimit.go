@@ -39,8 +39,8 @@ type contract struct {
 	// silence is how long before the start nothing was sent; negative: unknown
 	// requests may have been sent, nothing can be said of the tokens.
 	silence time.Duration
-	// unseen requests may have been any client's, at any time: those of lost workers, and
-	// those of a chain of redirects before its last one, which alone is in the ledger.
+	// unseen is the number of requests that may have been any client's, at any time: what lost workers sent, and
+	// every request of a chain of redirects but the last, which alone is in the ledger.
 	unseen int64
 }
 

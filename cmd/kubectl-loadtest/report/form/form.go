@@ -61,8 +61,8 @@ func Render(lt *v1beta1.LoadTest, archived []*archive.Step, output, step string)
 	return []byte(report.Text(lt)), nil
 }
 
-// RenderAll is the report of a LoadTest with those of the loads that it sent side by side: under it for
-// people, and as test suites.
+// RenderAll is the report of a LoadTest with the reports of the loads that it sent side by side: in the forms
+// for people they stand under it, and in junit each is a test suite.
 func RenderAll(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest, archived []*archive.Step, output, step string) ([]byte, error) {
 	if output == "junit" {
 		return junit.Report(lt, loads...)

@@ -23,7 +23,8 @@ func cases(lt *v1beta1.LoadTest) []testcase {
 	return append(list, j.parts(s)...)
 }
 
-// casesOfLoad are those of a load of a run that has passed, or not. Its verdict is a case of the run.
+// casesOfLoad are the cases of one load. passed says whether the run passed; the verdict of the load is a case of
+// the run.
 func casesOfLoad(lt *v1beta1.LoadTest, passed bool) []testcase {
 	return judge{class: lt.Namespace + "." + lt.Name, passed: passed}.parts(&lt.Status)
 }
