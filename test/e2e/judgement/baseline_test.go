@@ -13,11 +13,11 @@ import (
 
 // baselineSpec has six users wait for a target that takes a known time for each
 // response, five times. They ask again when it has come, and have no schedule. Without a verdict
-// are runs whose generator keeps users for more than 1% of their time: here for 10 ms a request.
+// are runs whose generator keeps users for more than 1% of their time: here for 17 ms a request.
 const baselineSpec = `
 target: {service: {name: counter}, timeout: 5s}
 requests: [{name: wait, http: {path: "/%s?delay=%s"}}]
-steps: [{name: six, users: 6, duration: 5s}]
+steps: [{name: six, users: 6, duration: 7s}]
 repetitions: 5
 worker: {resources: {requests: {cpu: 400m}}}
 `
@@ -32,9 +32,9 @@ thresholds: [{metric: p50, maxIncrease: 40%%}, {metric: goodput, maxDecrease: 30
 func checkBaseline(t *testing.T) judgement {
 	ns := cluster.Namespace(t)
 	cluster.CounterOf(t, ns)
-	same := cluster.Create(t, ns, "same", fmt.Sprintf(comparedSpec, "same", "1s"))
-	slower := cluster.Create(t, ns, "slower", fmt.Sprintf(comparedSpec, "slower", "2s"))
-	before := cluster.Create(t, ns, "before", fmt.Sprintf(baselineSpec, "before", "1s"))
+	same := cluster.Create(t, ns, "same", fmt.Sprintf(comparedSpec, "same", "1700ms"))
+	slower := cluster.Create(t, ns, "slower", fmt.Sprintf(comparedSpec, "slower", "3400ms"))
+	before := cluster.Create(t, ns, "before", fmt.Sprintf(baselineSpec, "before", "1700ms"))
 	for _, lt := range []*v1beta1.LoadTest{before, same, slower} {
 		cluster.Finish(t, lt)
 		t.Logf("%s: %s", lt.Name, cluster.Condition(lt, v1beta1.ConditionFinished).Message)

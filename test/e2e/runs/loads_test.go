@@ -28,7 +28,7 @@ import (
 // request, while a worker of one of them and then the operator that leads are lost in the middle of all. It
 // runs beside no other test, which would wait for an operator, too.
 func TestLoads(t *testing.T) {
-	runTogether(t, "loads", []*loadCase{
+	runTogether(t, "loads", loseLeader, []*loadCase{
 		{name: "side by side", spec: sideBySideSpec, lost: "run-writers-0", check: sideBySide},
 		{name: "without a worker", spec: twoLoadsSpec, lost: "run-readers-1", undecided: true, check: sideBySideWithoutAWorker},
 		{name: "conditions", spec: conditionsSpec, prepare: createPeople, check: journeysWithConditions},
@@ -39,8 +39,8 @@ func TestLoads(t *testing.T) {
 	})
 }
 
-// runTogether runs LoadTests at once, and loses workers and the operator that leads in the middle of all.
-func runTogether(t *testing.T, suite string, cases []*loadCase) {
+// runTogether runs LoadTests at once, loses workers in the middle of all, and then does something to the cluster.
+func runTogether(t *testing.T, suite string, disturb func(*testing.T), cases []*loadCase) {
 	ctx, s := t.Context(), &loadsSuite{}
 	begin(t, cases)
 	machine := pressure.Start()
@@ -55,12 +55,7 @@ func runTogether(t *testing.T, suite string, cases []*loadCase) {
 		c.loseAWorker(t)
 	}
 	must.Succeed(t, cluster.SleepUntil(ctx, time.Now().Add(3*time.Second)))
-	must.Succeed(t, cluster.API.Delete(ctx, cluster.AwaitLeader(t, ""), client.GracePeriodSeconds(0)))
-	t.Cleanup(func() {
-		if err := cluster.AwaitOperator(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	disturb(t)
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			cluster.Finish(t, c.lt)
@@ -75,6 +70,16 @@ func runTogether(t *testing.T, suite string, cases []*loadCase) {
 		})
 	}
 	fmt.Printf("%s: %d checks, %d wrong\n", suite, s.checks, s.wrong)
+}
+
+// loseLeader loses the operator that leads.
+func loseLeader(t *testing.T) {
+	must.Succeed(t, cluster.API.Delete(t.Context(), cluster.AwaitLeader(t, ""), client.GracePeriodSeconds(0)))
+	t.Cleanup(func() {
+		if err := cluster.AwaitOperator(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // loadCase is a LoadTest with a target of its own.
@@ -275,7 +280,7 @@ func TestLoadsWithoutAWorker(t *testing.T) {
 			s.isWithinMissing(t, c.lt, received)
 		}
 	}
-	runTogether(t, "loads without a worker", []*loadCase{
+	runTogether(t, "loads without a worker", loseLeader, []*loadCase{
 		{name: "conditions", spec: conditionsSpec, prepare: createPeople, lost: "run-1", undecided: true, check: without("loads-")},
 		{name: "kept values", spec: keptValuesSpec, lost: "run-1", undecided: true, check: without("loads-")},
 		{name: "replay", spec: replaySpec, prepare: writeLog, lost: "run-1", undecided: true, check: without("replay-")},

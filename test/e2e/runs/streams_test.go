@@ -10,18 +10,30 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 )
 
-// TestStreams compares what became of streams and connections of WebSocket that end in each way with what the target counted, while the
-// operator that leads, and a worker of one of the runs, are lost in the middle. It runs beside no other test.
+// TestStreams compares what became of streams and connections of WebSocket that end in each way with what the target counted, while
+// a worker of one of the runs is lost in the middle.
 func TestStreams(t *testing.T) {
-	runTogether(t, "streams", []*loadCase{
+	t.Parallel()
+	runTogether(t, "streams", func(*testing.T) {}, streamCases())
+}
+
+// TestStreamsByANewLeader loses the operator that leads as well, and runs beside no other test.
+func TestStreamsByANewLeader(t *testing.T) {
+	cluster.OnlyFull(t)
+	runTogether(t, "streams by a new leader", loseLeader, streamCases())
+}
+
+func streamCases() []*loadCase {
+	return []*loadCase{
 		{name: "HTTP1", spec: streamsSpec, check: streamsEndInEachWay},
 		{name: "HTTP2", spec: strings.Replace(streamsSpec, "service: {name: counter}", "service: {name: counter}, protocol: HTTP/2", 1), check: streamsEndInEachWay},
 		{name: "WebSocket", spec: webSocketSpec, check: connectionsEndInEachWay},
 		{name: "aborted", spec: lateStreamsSpec, aborts: true, check: lateStreamsAbort},
 		{name: "without a worker", spec: streamsSpec, lost: "run-1", undecided: true, check: streamsWithoutAWorker},
-	})
+	}
 }
 
 // streamsSpec has streams that end, stall, break off, end early, and are refused, each under a name of its own.
