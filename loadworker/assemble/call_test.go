@@ -3,8 +3,10 @@ package assemble
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -20,6 +22,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
@@ -174,17 +177,28 @@ func TestExpectationsOfACall(t *testing.T) {
 }
 
 // A server that stops sends its clients elsewhere: what it took it answers, what it
-// did not is refused, and nothing is sent twice.
+// did not is refused, and nothing is sent twice. From the 50th call on, it answers when it listens no more.
 func TestTargetThatDrainsLosesAndDoublesNoCall(t *testing.T) {
 	server := workertest.ServeCalls(t)
 	var calls atomic.Int64
-	server.Handle = func(context.Context, *grpc_testing.SimpleRequest) (*grpc_testing.SimpleResponse, error) {
-		if calls.Add(1) == 50 {
+	server.Handle = func(ctx context.Context, _ *grpc_testing.SimpleRequest) (*grpc_testing.SimpleResponse, error) {
+		n := calls.Add(1)
+		if n == 50 {
 			go server.Server.GracefulStop()
 		}
-		return &grpc_testing.SimpleResponse{}, nil
+		if n < 50 {
+			return &grpc_testing.SimpleResponse{}, nil
+		}
+		return &grpc_testing.SimpleResponse{}, await.Try(ctx, func(ctx context.Context) error {
+			var dialer net.Dialer
+			c, err := dialer.DialContext(ctx, "tcp", strings.TrimPrefix(server.URL, "http://"))
+			if err != nil {
+				return nil //nolint:nilerr // it listens no more
+			}
+			return errors.Join(errors.New("it listens"), c.Close())
+		})
 	}
-	got := run(t, prepared(t, callsTo(t, server.URL, rated(400), `{}`), testConfig(), ignore))
+	got := run(t, prepared(t, callsTo(t, server.URL, workertest.Burst(0, 5, 80), `{}`), testConfig(), ignore))
 	q := got.Requests[0]
 	if answered := server.Statuses()[codes.OK]; q.Outcomes[measure.Success] != answered || q.Outcomes[measure.Success]+q.Outcomes[measure.Refused] != q.Sent || q.Outcomes[measure.Refused] == 0 {
 		t.Errorf("%v of %d sent, the target answered %d; %v", q.Outcomes, q.Sent, answered, errorsOf(got))

@@ -31,7 +31,7 @@ func arrivals() *workerv1.Step {
 func served(t *testing.T, protocol string) (*workertest.Target, *workerv1.Target) {
 	t.Helper()
 	var protocols http.Protocols
-	target := &workerv1.Target{TimeoutNanos: int64(10 * time.Second), AllowSpecialAddresses: true}
+	target := &workerv1.Target{TimeoutNanos: int64(time.Minute), AllowSpecialAddresses: true}
 	start := (*httptest.Server).Start
 	switch protocol {
 	case "HTTP/1.1 over TLS", "HTTP/2 over TLS":
@@ -92,12 +92,12 @@ func drive(t *testing.T, protocol string, keepAlive bool, driver workerv1.Driver
 	if (got.Engine == "vegeta") != (driver == workerv1.Driver_DRIVER_VEGETA) {
 		t.Errorf("the engine is %q by %s", got.Engine, got.Transport)
 	}
-	s.Serves(t, 40)
 	want := counts{Due: [2]int64{20, 20}}
 	want.Outcomes[0][measure.Success], want.Outcomes[1][measure.ServerError] = 20, 20
 	if diff := cmp.Diff(want, countsOf(got)); diff != "" {
 		t.Errorf("counts (-want +got):\n%s\n%v", diff, errorsOf(got))
 	}
+	s.Serves(t, 40)
 }
 
 // counts are those of a step of two requests.

@@ -14,7 +14,7 @@ const Run = "run-1"
 func Assignment(url string, steps ...*workerv1.Step) *workerv1.Assignment {
 	return &workerv1.Assignment{
 		Run: Run, Workers: 1,
-		Target: &workerv1.Target{Url: url, TimeoutNanos: int64(10 * time.Second), AllowSpecialAddresses: true},
+		Target: &workerv1.Target{Url: url, TimeoutNanos: int64(time.Minute), AllowSpecialAddresses: true},
 		Requests: []*workerv1.Request{
 			{Name: "read", Type: "Read", Weight: 1, Method: "GET", Path: "/${user}"},
 		},
