@@ -3,7 +3,6 @@ package pace
 import (
 	"math"
 	"math/big"
-	"slices"
 	"testing"
 	"testing/quick"
 	"time"
@@ -147,32 +146,5 @@ func TestRampHasItsHits(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestSharesOfARampAreTheWholeSchedule(t *testing.T) {
-	property := func(from, to uint16, workers uint8) bool {
-		r := Ramp{From: Rate(from)*1e4 + 1, To: Rate(to)*1e4 + 1, Length: 2 * time.Second}
-		total := r.Before(r.Length)
-		var due []time.Duration
-		for _, share := range split(total, int64(workers%7)+1) {
-			a := Arrivals{All: r, Share: share}
-			if a.Before(r.Length) != share.Count {
-				return false
-			}
-			for j := range share.Count {
-				due = append(due, a.Due(j))
-			}
-		}
-		slices.Sort(due)
-		for i, d := range due {
-			if d != r.Due(int64(i)) {
-				return false
-			}
-		}
-		return int64(len(due)) == total
-	}
-	if err := quick.Check(property, nil); err != nil {
-		t.Error(err)
 	}
 }

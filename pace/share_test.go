@@ -63,13 +63,11 @@ func TestArrivalsEndWithTheirShare(t *testing.T) {
 }
 
 func TestSharesOfArrivalsAreTheWholeSchedule(t *testing.T) {
-	property := func(rate uint16, workers uint8, millis uint16) bool {
-		r := Rate(rate)*1e4 + 1
-		duration := time.Duration(millis%3000+1) * time.Millisecond
-		total := r.Before(duration)
+	whole := func(all Schedule, duration time.Duration, workers uint8) bool {
+		total := all.Before(duration)
 		var due []time.Duration
 		for _, share := range split(total, int64(workers%7)+1) {
-			a := Arrivals{All: r, Share: share}
+			a := Arrivals{All: all, Share: share}
 			if a.Before(duration) != share.Count {
 				return false
 			}
@@ -79,14 +77,23 @@ func TestSharesOfArrivalsAreTheWholeSchedule(t *testing.T) {
 		}
 		slices.Sort(due)
 		for i, d := range due {
-			if d != r.Due(int64(i)) || d >= duration {
+			if d != all.Due(int64(i)) || d >= duration {
 				return false
 			}
 		}
 		return int64(len(due)) == total
 	}
-	if err := quick.Check(property, nil); err != nil {
-		t.Error(err)
+	fixed := func(rate uint16, workers uint8, millis uint16) bool {
+		return whole(Rate(rate)*1e4+1, time.Duration(millis%3000+1)*time.Millisecond, workers)
+	}
+	ramped := func(from, to uint16, workers uint8) bool {
+		r := Ramp{From: Rate(from)*1e4 + 1, To: Rate(to)*1e4 + 1, Length: 2 * time.Second}
+		return whole(r, r.Length, workers)
+	}
+	for _, property := range []any{fixed, ramped} {
+		if err := quick.Check(property, nil); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

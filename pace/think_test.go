@@ -92,9 +92,6 @@ func TestFixedThinkTime(t *testing.T) {
 			t.Fatalf("think time %v, want 2s", d)
 		}
 	}
-	if think.IsNone() || !(Think{}).IsNone() {
-		t.Error("only the zero range has no think times")
-	}
 }
 
 func TestDrawsAllocateNothing(t *testing.T) {

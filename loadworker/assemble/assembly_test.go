@@ -45,12 +45,6 @@ func TestRefusals(t *testing.T) {
 			reason:  "InvalidSpec",
 			message: "step 0: no load of a known kind",
 		},
-		"more users than descriptors": {
-			change:  func(a *workerv1.Assignment) { a.Steps[0] = workertest.Burst(0, 2500, 1) },
-			config:  func(c *Config) { c.Limits = health.Limits{Descriptors: 1064, Ports: 28232} },
-			reason:  "WorkerRefused",
-			message: "step 0 gives the worker 2500 users, but it can hold 1000 connections (1064 file descriptors, 28232 ports): set spec.parallelism to 3 or more",
-		},
 		"more users than memory": {
 			change: func(a *workerv1.Assignment) { a.Steps[0] = workertest.Burst(0, 100_000, 1) },
 			config: func(c *Config) {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -58,17 +57,17 @@ func outputMessage(status int, sizes ...int) string {
 
 func payload(body string) string { return fmt.Sprintf(`{"payload": {"body": %q}}`, body) }
 
-// Whatever the streams of a call, it is one request with one status, which grpc-go has
-// counted as often.
-func TestStreamsAreCountedByTheStatusOfTheTarget(t *testing.T) {
+// Whatever sends the calls, each status is counted as often as grpc-go answered with it. Whatever the streams of
+// a call, it is one request with one status.
+func TestCallsAreCountedByTheStatusOfTheTarget(t *testing.T) {
 	ways := map[string]struct {
 		step   *workerv1.Step
 		change func(*workerv1.Assignment)
 	}{
-		"users":                      {workertest.Burst(0, 5, 12), func(*workerv1.Assignment) {}},
-		"a rate":                     {rated(60), func(*workerv1.Assignment) {}},
-		"a connection for each call": {workertest.Burst(0, 2, 12), func(a *workerv1.Assignment) { a.Target.DisableKeepAlive = true }},
-		"in gzip": {workertest.Burst(0, 5, 12), func(a *workerv1.Assignment) {
+		"users":                      {workertest.Burst(0, 5, 46), func(*workerv1.Assignment) {}},
+		"a rate":                     {rated(230), func(*workerv1.Assignment) {}},
+		"a connection for each call": {workertest.Burst(0, 2, 46), func(a *workerv1.Assignment) { a.Target.DisableKeepAlive = true }},
+		"in gzip": {workertest.Burst(0, 5, 46), func(a *workerv1.Assignment) {
 			for _, r := range a.Requests {
 				r.Call.Gzip = true
 			}
@@ -77,30 +76,45 @@ func TestStreamsAreCountedByTheStatusOfTheTarget(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			server := workertest.ServeCalls(t)
-			a := calling(t, server.URL, way.step,
+			calls := []*workerv1.Call{
 				output(0, 3, 0, 1000),
 				output(0),
 				output(5, 1, 2),
-				&workerv1.Call{Method: workertest.StreamingInputCall, Messages: messages(payload("YW5u"), payload("Ym9i"), "{}")},
-				&workerv1.Call{Method: workertest.FullDuplexCall, Messages: messages(outputMessage(0, 1, 2), `{"payload": {"body": "AAAA"}, "responseParameters": [{"size": "${user}"}]}`, outputMessage(0))},
-				&workerv1.Call{Method: workertest.FullDuplexCall, Messages: messages(slices.Repeat([]string{outputMessage(8, 1)}, 100)...)},
-			)
+				{Method: workertest.StreamingInputCall, Messages: messages(payload("YW5u"), payload("Ym9i"), "{}")},
+				{Method: workertest.FullDuplexCall, Messages: messages(outputMessage(0, 1, 2), `{"payload": {"body": "AAAA"}, "responseParameters": [{"size": "${user}"}]}`, outputMessage(0))},
+				{Method: workertest.FullDuplexCall, Messages: messages(slices.Repeat([]string{outputMessage(8, 1)}, 100)...)},
+			}
+			statuses := []int{0, 0, 5, 0, 0, 8}
+			for status := range measure.MaxGRPC + 1 {
+				statuses = append(statuses, status)
+				calls = append(calls, &workerv1.Call{Method: workertest.UnaryCall, Messages: messages(answering(status))})
+			}
+			a := calling(t, server.URL, way.step, calls...)
 			a.Requests[3].ExpectedJson = []*workerv1.ExpectedValue{{Path: ".aggregatedPayloadSize", Equals: "6"}}
 			a.Requests[4].MinReplies, a.Requests[4].MaxReplies = 3, 3
 			way.change(a)
 			got := run(t, prepared(t, a, testConfig(), ignore))
 			each := got.Requests[0].Sent
-			for i, status := range []int{0, 0, 5, 0, 0, 8} {
+			want := map[codes.Code]int64{}
+			for i, status := range statuses {
 				class := measure.ClassifyStatus(status, status == measure.GRPCOK)
 				if q := &got.Requests[i]; q.Outcomes[class] != q.Sent || q.Sent != each || each == 0 {
 					t.Errorf("call %d: %v of %d sent, want %v; %v", i, q.Outcomes, q.Sent, class, errorsOf(got))
 				}
+				want[codes.Code(status)] += each
 			}
-			if want := server.Statuses(); !maps.Equal(counted(got), want) || want[codes.OK] != 4*each {
-				t.Errorf("counted %v, the target %v", counted(got), want)
+			if answered := server.Statuses(); !maps.Equal(answered, want) {
+				t.Errorf("the target answered %v, want %v", answered, want)
+			}
+			delete(want, codes.DeadlineExceeded) // a timeout is no response
+			if all := counted(got); !maps.Equal(all, want) {
+				t.Errorf("counted %v, the target %v", all, want)
 			}
 			if n := server.Messages(); n != 7*each {
 				t.Errorf("the target got %d messages of streams, want %d", n, 7*each)
+			}
+			if want := `request "call 20": status 14 UNAVAILABLE`; errorsOf(got)[measure.ServerError] == "" || errorsOf(got)[measure.Timeout] != `request "call 10": status 4 DEADLINE_EXCEEDED` {
+				t.Errorf("errors %v, want such as %q", errorsOf(got), want)
 			}
 		})
 	}
@@ -332,11 +346,7 @@ func TestStreamsOfAnotherKind(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			server := workertest.Serve(t, tt.answer, func(s *httptest.Server) {
-				s.Config.Protocols = &http.Protocols{}
-				s.Config.Protocols.SetUnencryptedHTTP2(true)
-				s.Start()
-			})
+			server := workertest.Serve(t, tt.answer, workertest.OverHTTP2)
 			for _, each := range []bool{false, true} {
 				a := calling(t, server.URL, workertest.Burst(0, 2, 3), output(0))
 				a.Target.DisableKeepAlive, a.Requests[0].Call.Gzip = each, true
@@ -380,28 +390,19 @@ func TestJourneyCapturesOfTheLastReply(t *testing.T) {
 
 func TestMessagesAndRepliesThatAMethodDoesNotHaveAreRefused(t *testing.T) {
 	two := messages("{}", "{}")
-	tests := map[string]struct {
-		change func(*workerv1.Request)
-		want   string
-	}{
-		"messages of a unary call": {func(r *workerv1.Request) { r.Call.Messages = two }, `request "call 0": grpc.messages: has 2 messages, and grpc.testing.TestService/UnaryCall takes one`},
-		"messages of a stream back": {func(r *workerv1.Request) {
-			r.Call = &workerv1.Call{Method: workertest.StreamingOutputCall, Messages: two}
+	of := func() *workerv1.Assignment { return callsTo(t, "http://127.0.0.1:1", rated(2), `{}`) }
+	wantInvalid(t, of, map[string]invalid{
+		"messages of a unary call": {func(a *workerv1.Assignment) { a.Requests[0].Call.Messages = two }, `request "call 0": grpc.messages: has 2 messages, and grpc.testing.TestService/UnaryCall takes one`},
+		"messages of a stream back": {func(a *workerv1.Assignment) {
+			a.Requests[0].Call = &workerv1.Call{Method: workertest.StreamingOutputCall, Messages: two}
 		}, "grpc.messages: has 2 messages, and grpc.testing.TestService/StreamingOutputCall takes one"},
-		"replies of a unary call":   {func(r *workerv1.Request) { r.MinReplies = 2 }, "expect.replies: must not be set, as grpc.testing.TestService/UnaryCall returns one reply and no stream"},
-		"one reply of a unary call": {func(r *workerv1.Request) { r.MinReplies = 1 }, "expect.replies: must not be set, as grpc.testing.TestService/UnaryCall returns one reply and no stream"},
-		"replies of a stream to it": {func(r *workerv1.Request) { r.Call.Method, r.MaxReplies = workertest.StreamingInputCall, 2 }, "expect.replies: must not be set, as grpc.testing.TestService/StreamingInputCall"},
-		"a field of a later one": {func(r *workerv1.Request) {
-			r.Call = &workerv1.Call{Method: workertest.FullDuplexCall, Messages: messages("{}", `{"x": 1}`)}
+		"replies of a unary call":   {func(a *workerv1.Assignment) { a.Requests[0].MinReplies = 2 }, "expect.replies: must not be set, as grpc.testing.TestService/UnaryCall returns one reply and no stream"},
+		"one reply of a unary call": {func(a *workerv1.Assignment) { a.Requests[0].MinReplies = 1 }, "expect.replies: must not be set, as grpc.testing.TestService/UnaryCall returns one reply and no stream"},
+		"replies of a stream to it": {func(a *workerv1.Assignment) {
+			a.Requests[0].Call.Method, a.Requests[0].MaxReplies = workertest.StreamingInputCall, 2
+		}, "expect.replies: must not be set, as grpc.testing.TestService/StreamingInputCall"},
+		"a field of a later one": {func(a *workerv1.Assignment) {
+			a.Requests[0].Call = &workerv1.Call{Method: workertest.FullDuplexCall, Messages: messages("{}", `{"x": 1}`)}
 		}, `request "call 0": messages[1]: is not a grpc.testing.StreamingOutputCallRequest: (line 1:2): unknown field "x"`},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			a := callsTo(t, "http://127.0.0.1:1", rated(2), `{}`)
-			tt.change(a.Requests[0])
-			if _, err := New(t.Context(), a, testConfig(), ignore); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("%v, want %q", err, tt.want)
-			}
-		})
-	}
+	})
 }

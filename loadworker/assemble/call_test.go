@@ -5,10 +5,8 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -61,44 +59,6 @@ func counted(m *measure.Measurement) map[codes.Code]int64 {
 		}
 	}
 	return all
-}
-
-// Whatever sends the calls, each status is counted as often as grpc-go answered with it.
-func TestCallsAreCountedByTheStatusOfTheTarget(t *testing.T) {
-	ways := map[string]struct {
-		step   *workerv1.Step
-		change func(*workerv1.Target)
-	}{
-		"users":                      {workertest.Burst(0, 5, 34), func(*workerv1.Target) {}},
-		"a rate":                     {rated(170), func(*workerv1.Target) {}},
-		"a connection for each call": {workertest.Burst(0, 2, 34), func(t *workerv1.Target) { t.DisableKeepAlive = true }},
-	}
-	for name, way := range ways {
-		t.Run(name, func(t *testing.T) {
-			server := workertest.ServeCalls(t)
-			var messages []string
-			for status := range measure.MaxGRPC + 1 {
-				messages = append(messages, answering(status))
-			}
-			a := callsTo(t, server.URL, way.step, messages...)
-			way.change(a.Target)
-			got := run(t, prepared(t, a, testConfig(), ignore))
-			want := server.Statuses()
-			for i := range got.Requests {
-				q, class := &got.Requests[i], measure.ClassifyStatus(i, i == measure.GRPCOK)
-				if q.Outcomes[class] != q.Sent || q.Sent != want[codes.Code(i)] || q.Sent == 0 {
-					t.Errorf("%v: sent %d, of which %d are %v; the target answered %d", codes.Code(i), q.Sent, q.Outcomes[class], class, want[codes.Code(i)])
-				}
-			}
-			delete(want, codes.DeadlineExceeded) // a timeout is no response
-			if all := counted(got); !maps.Equal(all, want) {
-				t.Errorf("counted %v, the target %v", all, want)
-			}
-			if want := `request "call 14": status 14 UNAVAILABLE`; errorsOf(got)[measure.ServerError] == "" || errorsOf(got)[measure.Timeout] != `request "call 4": status 4 DEADLINE_EXCEEDED` {
-				t.Errorf("errors %v, want such as %q", errorsOf(got), want)
-			}
-		})
-	}
 }
 
 func TestCallsOverTLS(t *testing.T) {
@@ -234,11 +194,7 @@ func TestAnswerOfAnotherKindIsABadResponse(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			server := workertest.Serve(t, tt.answer, func(s *httptest.Server) {
-				s.Config.Protocols = &http.Protocols{}
-				s.Config.Protocols.SetUnencryptedHTTP2(true)
-				s.Start()
-			})
+			server := workertest.Serve(t, tt.answer, workertest.OverHTTP2)
 			for _, each := range []bool{false, true} {
 				a := callsTo(t, server.URL, workertest.Burst(0, 2, 3), `{}`)
 				a.Target.DisableKeepAlive = each
@@ -287,10 +243,7 @@ func TestFillSaysWhatAReplyLacks(t *testing.T) {
 }
 
 func TestCallsThatCannotBeSentAreRefused(t *testing.T) {
-	tests := map[string]struct {
-		change func(*workerv1.Assignment)
-		want   string
-	}{
+	wantInvalid(t, func() *workerv1.Assignment { return callsTo(t, "http://127.0.0.1:1", rated(2), `{}`) }, map[string]invalid{
 		"HTTP/1.1":       {func(a *workerv1.Assignment) { a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP1 }, "calls of gRPC need target.protocol HTTP/2"},
 		"a proxy":        {func(a *workerv1.Assignment) { a.Target.ProxyUrl = "http://127.0.0.1:3128" }, "calls of gRPC do not go through target.proxy"},
 		"vegeta":         {func(a *workerv1.Assignment) { a.Driver = workerv1.Driver_DRIVER_VEGETA }, "calls of gRPC are not sent by worker.driver Vegeta"},
@@ -298,14 +251,5 @@ func TestCallsThatCannotBeSentAreRefused(t *testing.T) {
 		"other files":    {func(a *workerv1.Assignment) { a.Target.DescriptorsFile = file(t, "syntax") }, "is not a descriptor set of protobuf"},
 		"another method": {func(a *workerv1.Assignment) { a.Requests[0].Call.Method = "a.B/C" }, `request "call 0": grpc.method: the descriptors have no service a.B`},
 		"another field":  {func(a *workerv1.Assignment) { a.Requests[0].Call.Messages[0] = []byte(`{"x": 1}`) }, `request "call 0": message: is not a grpc.testing.SimpleRequest: (line 1:2): unknown field "x"`},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			a := callsTo(t, "http://127.0.0.1:1", rated(2), `{}`)
-			tt.change(a)
-			if _, err := New(t.Context(), a, testConfig(), ignore); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("%v, want %q", err, tt.want)
-			}
-		})
-	}
+	})
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
-	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
 // authority signs certificates; only clients that name it trust it.
@@ -189,24 +188,5 @@ func TestLoadTLSRefuses(t *testing.T) {
 				t.Errorf("newClient = %v, want …%s…", err, tt.want)
 			}
 		})
-	}
-}
-
-// HTTP/2 is spoken by prior knowledge, over one connection for each user, and the
-// result says so.
-func TestStepOverHTTP2(t *testing.T) {
-	server := workertest.Serve(t, nil, func(s *httptest.Server) {
-		s.Config.Protocols = &http.Protocols{}
-		s.Config.Protocols.SetUnencryptedHTTP2(true)
-		s.Start()
-	})
-	a := workertest.Assignment(server.URL, workertest.Burst(0, 5, 4))
-	a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
-	got := run(t, prepared(t, a, testConfig(), ignore))
-	if q := got.Requests[0]; q.Sent != 20 || q.Outcomes[measure.Success] != 20 || server.Served() != 20 {
-		t.Errorf("sent %d, %d successes, served %d; want 20. %v", q.Sent, q.Outcomes[measure.Success], server.Served(), errorsOf(got))
-	}
-	if got.ConnectionsOpened != 5 || got.Transport != "http2" {
-		t.Errorf("%d connections by %q, want 5 by http2", got.ConnectionsOpened, got.Transport)
 	}
 }

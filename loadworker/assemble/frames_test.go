@@ -2,11 +2,8 @@ package assemble
 
 import (
 	"testing"
-	"time"
 
-	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
@@ -23,25 +20,13 @@ func TestCallsThatAreAnsweredByErrors(t *testing.T) {
 
 func callsMeetFrame(t *testing.T, protocol groundtruth.Protocol, frame groundtruth.Frame) {
 	const users, each = 3, 4
-	s, err := groundtruth.Start(groundtruth.Config{Protocol: protocol, Routes: map[string]groundtruth.Route{"": {Reply: groundtruth.Reply{Frame: frame.Name}}}})
-	must.Succeed(t, err)
-	t.Cleanup(s.Close)
-	a := callsTo(t, s.URL(), workertest.Burst(0, users, each), `{}`)
+	a := callsTo(t, "", workertest.Burst(0, users, each), `{}`)
 	if frame.Name == "data-after-reset" { // a next call would be in flight on the connection that ends
 		a.Steps[0] = workertest.Burst(0, users*each, 1)
 	}
-	if protocol == groundtruth.HTTP2 {
-		a.Target.Tls = &workerv1.TLS{CaFile: file(t, string(s.Certificate())), ServerName: "example.com"}
-	}
+	s := groundTruth(t, a.Target, groundtruth.Config{Protocol: protocol, Routes: map[string]groundtruth.Route{"": {Reply: groundtruth.Reply{Frame: frame.Name}}}})
 	got := run(t, prepared(t, a, testConfig(), ignore))
-	truth := s.Counters()
-	for late := time.After(time.Minute); truth.InFlight > 0; truth = s.Counters() {
-		select {
-		case <-late:
-			t.Fatalf("the server has %+v", truth)
-		case <-time.After(time.Millisecond):
-		}
-	}
+	truth := counters(t, s)
 	q, want := got.Requests[0], scripted.OutcomeOf(frame)
 	if q.Sent != users*each || q.Outcomes[want] != q.Sent || truth.Requests != q.Sent || truth.Answered != q.Sent || len(q.StatusCodes) != 0 {
 		t.Errorf("%d calls sent, %v, want %v; %+v by the server; %v", q.Sent, q.Outcomes, want, truth, errorsOf(got))

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
@@ -61,6 +63,63 @@ func refusal(t *testing.T, a *workerv1.Assignment, c Config) *Refusal {
 		t.Fatalf("the assignment ends with %v, want a refusal", err)
 	}
 	return refusal
+}
+
+// unreachable wants each refusal to be for a target out of reach, and to say so in these words,
+// if there are any. What else is reported is only that it asks.
+func unreachable(t *testing.T, says string, then func()) func(error) {
+	return func(err error) {
+		var refusal *Refusal
+		if !errors.As(err, &refusal) {
+			return
+		}
+		if refusal.Reason != workerv1.ReasonTargetUnreachable || says != "" && refusal.Error() != says {
+			t.Errorf("not ready for %s: %v, want TargetUnreachable: %s", refusal.Reason, refusal, says)
+		}
+		then()
+	}
+}
+
+// invalid is a change for which an assignment is refused as an invalid spec, and what the refusal says.
+type invalid struct {
+	change func(*workerv1.Assignment)
+	want   string
+}
+
+func wantInvalid(t *testing.T, of func() *workerv1.Assignment, tests map[string]invalid) {
+	t.Helper()
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := of()
+			tt.change(a)
+			if got := refusal(t, a, testConfig()); got.Reason != workerv1.ReasonInvalidSpec || !strings.Contains(got.Error(), tt.want) {
+				t.Errorf("refused for %s: %v\nwant %s", got.Reason, got, tt.want)
+			}
+		})
+	}
+}
+
+// groundTruth starts a ground-truth server, at which it aims a target.
+func groundTruth(t *testing.T, target *workerv1.Target, c groundtruth.Config) *groundtruth.Server {
+	t.Helper()
+	s, err := groundtruth.Start(c)
+	must.Succeed(t, err)
+	t.Cleanup(s.Close)
+	target.Url = s.URL()
+	if certificate := s.Certificate(); certificate != nil {
+		target.Tls = &workerv1.TLS{CaFile: file(t, string(certificate)), ServerName: "example.com"}
+	}
+	if c.Protocol == groundtruth.H2C || c.Protocol == groundtruth.HTTP2 {
+		target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
+	}
+	return s
+}
+
+// counters are those of a server that has no request in flight.
+func counters(t *testing.T, s *groundtruth.Server) (truth groundtruth.Counters) {
+	t.Helper()
+	await.True(t, "the server has counted its answers", func() bool { truth = s.Counters(); return truth.InFlight == 0 })
+	return truth
 }
 
 // run runs the first step to its end. It cuts arrivals when all of them have ended, however

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A field of a later version is found at any depth: what it asks for would be left out.
@@ -31,13 +32,9 @@ func TestAnAssignmentOfALaterVersionIsRefused(t *testing.T) {
 				at(a).SetUnknown(later)
 			}
 			wire, err := proto.Marshal(a)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			got := &workerv1.Assignment{}
-			if err := proto.Unmarshal(wire, got); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, proto.Unmarshal(wire, got))
 			err = checkKnown(got)
 			if (err != nil) != (at != nil) || err != nil && !strings.Contains(err.Error(), "field 1000 of ") {
 				t.Errorf("error %v", err)

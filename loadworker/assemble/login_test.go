@@ -2,14 +2,13 @@ package assemble
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
-	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -49,13 +48,10 @@ func signIn(steps ...*workerv1.Step) *workerv1.Assignment {
 
 // Of arrivals that share connections over HTTP/2, a redirect goes on although its connection drains.
 func TestRedirectsGoOnWhereConnectionsDrain(t *testing.T) {
-	s, err := groundtruth.Start(groundtruth.Config{
+	a := workertest.Assignment("", rated(400))
+	groundTruth(t, a.Target, groundtruth.Config{
 		Protocol: groundtruth.H2C, Routes: site, Script: []groundtruth.Event{{Kind: groundtruth.GoAway, From: 100 * time.Millisecond, For: time.Hour}},
 	})
-	must.Succeed(t, err)
-	t.Cleanup(s.Close)
-	a := workertest.Assignment(s.URL(), rated(400))
-	a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
 	a.Requests = []*workerv1.Request{{Name: "login", Weight: 1, Method: "POST", Path: "/login", FollowRedirects: 3}}
 	got := run(t, prepared(t, a, testConfig(), ignore))
 	q := got.Requests[0]
@@ -64,48 +60,49 @@ func TestRedirectsGoOnWhereConnectionsDrain(t *testing.T) {
 	}
 }
 
-// The server's own counts are what the worker reports: each redirect that was followed is one more
-// request, and none went elsewhere.
-func TestLoginsAgreeWithTheGroundTruth(t *testing.T) {
-	const users, each = 3, 20
+// overProtocols signs in to the site over each protocol, by event loops and by goroutines.
+func overProtocols(t *testing.T, step *workerv1.Step, test func(t *testing.T, s *groundtruth.Server, a *workerv1.Assignment, engine string)) {
+	t.Helper()
 	for _, protocol := range []groundtruth.Protocol{groundtruth.HTTP1, groundtruth.TLS, groundtruth.H2C, groundtruth.HTTP2} {
 		for _, other := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, another target %t", protocol, other), func(t *testing.T) {
-				s, err := groundtruth.Start(groundtruth.Config{Protocol: protocol, Routes: site})
-				must.Succeed(t, err)
-				t.Cleanup(s.Close)
-				a := signIn(workertest.Burst(0, users, 4*each))
-				a.Target.Url = s.URL()
-				if c := s.Certificate(); c != nil {
-					a.Target.Tls = &workerv1.TLS{CaFile: file(t, string(c)), ServerName: "example.com"}
-				}
-				if protocol == groundtruth.H2C || protocol == groundtruth.HTTP2 {
-					a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
-				}
+				a, engine := signIn(step), "event loops"
+				s := groundTruth(t, a.Target, groundtruth.Config{Protocol: protocol, Routes: site})
 				if other { // requests then go from goroutines
-					a.OtherTargets = []*workerv1.Target{a.Target}
+					a.OtherTargets, engine = []*workerv1.Target{a.Target}, "goroutines"
 				}
-				got := run(t, prepared(t, a, testConfig(), ignore))
-				if engine := map[bool]string{false: "event loops", true: "goroutines"}[other]; got.Engine != engine {
-					t.Errorf("driven by %s, want %s", got.Engine, engine)
-				}
-				var sent, redirects []int64
-				for i := range got.Requests {
-					sent, redirects = append(sent, got.Requests[i].Sent), append(redirects, got.Requests[i].Redirects)
-				}
-				const n = users * each
-				if fmt.Sprint(sent, redirects) != fmt.Sprint([]int64{n, n, n, n}, []int64{0, 2 * n, 0, 0}) {
-					t.Errorf("sent %v, followed %v; %v", sent, redirects, errorsOf(got))
-				}
-				if j := got.Journeys[0]; j.Started != n || j.Failed != n || j.FailedIn[3] != n || got.Requests[3].Outcomes[measure.UnexpectedStatus] != n {
-					t.Errorf("%+v; %v", j, errorsOf(got))
-				}
-				var truth groundtruth.Counters
-				await.True(t, "the server has counted its answers", func() bool { truth = s.Counters(); return truth.InFlight == 0 })
-				if want := map[string]int64{"": 0, "page": n, "login": n, "second": n, "third": n, "cart": n, "out": n}; fmt.Sprint(truth.Routes) != fmt.Sprint(want) || truth.Bad > 0 {
-					t.Errorf("the server got %v and %d that were none, want %v", truth.Routes, truth.Bad, want)
-				}
+				test(t, s, a, engine)
 			})
 		}
 	}
+}
+
+// The server's own counts are what the worker reports: each redirect that was followed is one more
+// request, and none went elsewhere.
+func TestLoginsAgreeWithTheGroundTruth(t *testing.T) {
+	const users, each, n = 3, 20, 60
+	overProtocols(t, workertest.Burst(0, users, 4*each), func(t *testing.T, s *groundtruth.Server, a *workerv1.Assignment, engine string) {
+		got := run(t, prepared(t, a, testConfig(), ignore))
+		conns, client := int64(users*(1+len(a.OtherTargets))), "http1"
+		if a.Target.Protocol == workerv1.Protocol_PROTOCOL_HTTP2 {
+			client = "http2"
+		}
+		if got.Engine != engine || !strings.HasPrefix(got.Transport, client) || got.ConnectionsOpened != conns {
+			t.Errorf("driven by %s by %s over %d connections, want %s by %s over %d", got.Engine, got.Transport, got.ConnectionsOpened, engine, client, conns)
+		}
+		var sent, redirects []int64
+		for i := range got.Requests {
+			sent, redirects = append(sent, got.Requests[i].Sent), append(redirects, got.Requests[i].Redirects)
+		}
+		if fmt.Sprint(sent, redirects) != fmt.Sprint([]int64{n, n, n, n}, []int64{0, 2 * n, 0, 0}) {
+			t.Errorf("sent %v, followed %v; %v", sent, redirects, errorsOf(got))
+		}
+		if j := got.Journeys[0]; j.Started != n || j.Failed != n || j.FailedIn[3] != n || got.Requests[3].Outcomes[measure.UnexpectedStatus] != n {
+			t.Errorf("%+v; %v", j, errorsOf(got))
+		}
+		truth := counters(t, s)
+		if want := map[string]int64{"": 0, "page": n, "login": n, "second": n, "third": n, "cart": n, "out": n}; fmt.Sprint(truth.Routes) != fmt.Sprint(want) || truth.Bad > 0 {
+			t.Errorf("the server got %v and %d that were none, want %v", truth.Routes, truth.Bad, want)
+		}
+	})
 }

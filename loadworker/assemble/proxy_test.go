@@ -2,68 +2,18 @@ package assemble
 
 import (
 	"context"
-	"io"
 	"net"
-	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
 	"net/netip"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
-
-// proxy counts what passes it on the way to the one target that it knows.
-type proxy struct {
-	*httptest.Server
-	forwarded, tunnels atomic.Int64
-}
-
-func newProxy(t *testing.T, target string) *proxy {
-	t.Helper()
-	_, to, _ := strings.Cut(target, "://")
-	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Host = to }}
-	p := &proxy{}
-	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.URL.Hostname() != "shop.test":
-			http.Error(w, "not known here", http.StatusBadGateway)
-		case r.Method == http.MethodConnect:
-			p.tunnels.Add(1)
-			tunnel(w, to)
-		default:
-			p.forwarded.Add(1)
-			forward.ServeHTTP(w, r)
-		}
-	}))
-	t.Cleanup(p.Close)
-	return p
-}
-
-// tunnel copies between a client and an address until either is done.
-func tunnel(w http.ResponseWriter, address string) {
-	there, err := net.Dial("tcp", address)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadGateway)
-		return
-	}
-	here, _, err := w.(http.Hijacker).Hijack()
-	if err != nil {
-		_ = there.Close()
-		return
-	}
-	_, _ = io.WriteString(here, "HTTP/1.1 200 OK\r\n\r\n")
-	go func() {
-		_, _ = io.Copy(there, here)
-		_ = there.Close()
-	}()
-	_, _ = io.Copy(here, there)
-	_ = here.Close()
-}
 
 // The target has a name that only the proxy knows, and what was sent is what the
 // proxy and the target count.
@@ -71,7 +21,7 @@ func TestStepThroughAProxy(t *testing.T) {
 	const users, each = 5, 4
 	tests := map[string]struct {
 		start     func(*httptest.Server)
-		forwarded int64
+		forwarded int
 		tunnels   bool
 	}{
 		"http":  {start: (*httptest.Server).Start, forwarded: users * each},
@@ -80,7 +30,7 @@ func TestStepThroughAProxy(t *testing.T) {
 	for scheme, tt := range tests {
 		t.Run(scheme, func(t *testing.T) {
 			server := workertest.Serve(t, nil, tt.start)
-			p := newProxy(t, server.URL)
+			p := scripted.NewProxy(t, server.URL)
 			c := testConfig()
 			c.Lookup = func(_ context.Context, host string) ([]netip.Addr, error) {
 				return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
@@ -96,7 +46,8 @@ func TestStepThroughAProxy(t *testing.T) {
 			if tt.tunnels {
 				least = got.ConnectionsOpened + 1
 			}
-			if f, n := p.forwarded.Load(), p.tunnels.Load(); f != tt.forwarded || n < least || (n > 0) != tt.tunnels {
+			forwarded := slices.DeleteFunc(p.Requests(), func(asked string) bool { return strings.HasPrefix(asked, "CONNECT ") })
+			if f, n := len(forwarded), int64(len(p.Requests())-len(forwarded)); f != tt.forwarded || n < least || (n > 0) != tt.tunnels {
 				t.Errorf("the proxy forwarded %d requests and made %d tunnels, want %d and %d", f, n, tt.forwarded, least)
 			}
 			// A connection is kept, unless net/http is not let run for 50 ms after it

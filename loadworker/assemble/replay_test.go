@@ -25,10 +25,8 @@ func replaying(path string) *workerv1.Assignment {
 
 // No worker trusts the operator's words about a log.
 func TestReplaysThatAWorkerRefuses(t *testing.T) {
-	for name, tt := range map[string]struct {
-		change func(*workerv1.Assignment)
-		want   string
-	}{
+	of := func() *workerv1.Assignment { return replaying(file(t, strings.Repeat(aLine, 3))) }
+	wantInvalid(t, of, map[string]invalid{
 		"no log":               {func(a *workerv1.Assignment) { a.Replay = nil }, "replay: a step sends a log, and there is none"},
 		"no file":              {func(a *workerv1.Assignment) { a.Replay.File += ".old" }, "spec.replay.from: read the log: "},
 		"an empty file":        {func(a *workerv1.Assignment) { a.Replay.File = file(t, "") }, "spec.replay.from: the log is empty"},
@@ -47,16 +45,7 @@ func TestReplaysThatAWorkerRefuses(t *testing.T) {
 			a.Steps = append(a.Steps, &workerv1.Step{Index: 1, Share: &workerv1.Share{Stride: 1}, Load: &workerv1.Step_Recorded{Recorded: &workerv1.Recorded{DurationNanos: 7}}})
 		}, "replay: step 1 lasts 7ns, which is not above 0 or not as long as another that sends the log"},
 		"vegeta": {func(a *workerv1.Assignment) { a.Driver = workerv1.Driver_DRIVER_VEGETA }, "worker.driver: Vegeta drives rates, and step 0 has none; use driver Auto"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a := replaying(file(t, strings.Repeat(aLine, 3)))
-			tt.change(a)
-			got := refusal(t, a, testConfig())
-			if got.Reason != workerv1.ReasonInvalidSpec || !strings.Contains(got.Error(), tt.want) {
-				t.Errorf("%s: %v, want …%s…", got.Reason, got.Err, tt.want)
-			}
-		})
-	}
+	})
 }
 
 // The memory of a log is counted before the worker takes it.

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
@@ -41,15 +40,10 @@ func TestCallsAgreeWithTheGroundTruth(t *testing.T) {
 }
 
 func (x scriptedCalls) agree(t *testing.T, protocol groundtruth.Protocol) {
-	s, err := groundtruth.Start(groundtruth.Config{
+	a := callsTo(t, "", rated(400), `{}`)
+	s := groundTruth(t, a.Target, groundtruth.Config{
 		Protocol: protocol, Routes: map[string]groundtruth.Route{"": {Reply: groundtruth.Call(measure.GRPCOK, 2)}}, Script: []groundtruth.Event{x.event},
 	})
-	must.Succeed(t, err)
-	t.Cleanup(s.Close)
-	a := callsTo(t, s.URL(), rated(400), `{}`)
-	if protocol == groundtruth.HTTP2 {
-		a.Target.Tls = &workerv1.TLS{CaFile: file(t, string(s.Certificate())), ServerName: "example.com"}
-	}
 	p := prepared(t, a, testConfig(), ignore)
 	got := run(t, p)
 	// On a busy machine all calls may have begun before the event: then others follow.

@@ -1,7 +1,6 @@
 package assemble
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -142,15 +141,8 @@ func TestSetupWaitsForTheTarget(t *testing.T) {
 				_, _ = io.WriteString(w, `{"code":"x"}`)
 			})
 			a := shopping(server.URL, 1, workertest.Burst(0, 1, 1))
-			prepared(t, a, testConfig(), func(err error) {
-				var refusal *Refusal
-				if errors.As(err, &refusal) {
-					if want := `setup.fill: request "create": ` + tt.says + "; it is sent again"; refusal.Reason != workerv1.ReasonTargetUnreachable || refusal.Error() != want {
-						t.Errorf("not ready for %s: %v, want TargetUnreachable: %s", refusal.Reason, refusal, want)
-					}
-					away.Store(false)
-				}
-			})
+			says := `setup.fill: request "create": ` + tt.says + "; it is sent again"
+			prepared(t, a, testConfig(), unreachable(t, says, func() { away.Store(false) }))
 			if away.Load() {
 				t.Error("it was not said that the target is out of reach")
 			}

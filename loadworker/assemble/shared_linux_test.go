@@ -2,7 +2,6 @@ package assemble
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -18,11 +17,7 @@ import (
 func TestRateSharesConnectionsOfHTTP2(t *testing.T) {
 	const window = 4 * time.Second // all are due in its first second
 	release := make(chan struct{})
-	server := workertest.Serve(t, func(http.ResponseWriter, *http.Request) { <-release }, func(s *httptest.Server) {
-		s.Config.Protocols = &http.Protocols{}
-		s.Config.Protocols.SetUnencryptedHTTP2(true)
-		s.Start()
-	})
+	server := workertest.Serve(t, func(http.ResponseWriter, *http.Request) { <-release }, workertest.OverHTTP2)
 	a := workertest.Assignment(server.URL, &workerv1.Step{
 		Share: &workerv1.Share{Stride: 1, Count: 100}, Total: 100,
 		Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 100e6, DurationNanos: int64(window)}},

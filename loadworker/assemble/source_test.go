@@ -73,32 +73,6 @@ func TestSourceKnowsTheWorkers(t *testing.T) {
 	}
 }
 
-// The expectation of a request is held against its responses.
-func TestSourceExpects(t *testing.T) {
-	a := workertest.Assignment("http://x")
-	a.Requests[0].ExpectedStatus, a.Requests[0].MaxBodyBytes = []int32{201}, 20
-	a.Requests[0].ExpectedJson = []*workerv1.ExpectedValue{{Path: ".a", Equals: "b"}}
-	requests, err := newRequestSource(a, &services{target: a.GetTarget()}, 0)
-	must.Succeed(t, err)
-	for _, tt := range []struct {
-		status     int
-		body, want string
-	}{
-		{201, `{"a":"b"}`, ""},
-		{200, `{"a":"b"}`, "status 200 OK instead of 201"},
-		{201, `{"a":"c"}`, `.a: a string of 1 bytes instead of "b"`},
-		{201, `{"a":"b", "much": "more"}`, "body of 25 bytes, at most 20 are expected"},
-	} {
-		got := ""
-		if err := requests.source.Check(0, &transport.Response{Status: tt.status, Size: int64(len(tt.body)), Body: []byte(tt.body)}); err != nil {
-			got = err.Error()
-		}
-		if got != tt.want {
-			t.Errorf("%d %s: %q, want %q", tt.status, tt.body, got, tt.want)
-		}
-	}
-}
-
 // A file may be as large as its bound.
 func TestSourceTakesALargeHeader(t *testing.T) {
 	a := workertest.Assignment("http://x")

@@ -131,44 +131,44 @@ func TestPrepareAfterItsEndTouchesNoConnection(t *testing.T) {
 	})
 }
 
-func TestUsersInFlightTakeNoGoroutine(t *testing.T) {
+func TestUsersTakeNoGoroutine(t *testing.T) {
 	d := onlyEventLoops(t, "each connection of a user has one")
 	const users = 200
-	handle, release := hold(t)
-	o := newOracle(t, handle)
-	r := d.runner(t, setup{url: o.URL})
-	step := usersStep(users, Burst{Requests: 1, Limit: time.Minute})
-	r.Prepare(t.Context(), step)
-	o.accepts(t, users)
-	before := runtime.NumGoroutine() // with those of the server
-	x := r.Start(step, time.Now())
-	await.True(t, "all are in flight", func() bool { return len(o.arrivals()) == users })
-	// The server has another goroutine for each request whose context it watches.
-	if n := runtime.NumGoroutine() - before; n >= users+users/2 {
-		t.Errorf("%d goroutines more for %d users in flight", n, users)
+	for name, tt := range map[string]struct {
+		load Load
+		hold bool
+		most int
+	}{
+		// The server has another goroutine for each request whose context it watches.
+		"in flight": {Burst{Requests: 1, Limit: time.Minute}, true, users + users/2},
+		"who think": {Burst{Requests: 2, Limit: time.Hour, Think: pace.Think{Shortest: time.Minute, Longest: time.Hour}}, false, users / 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			handle, release := hold(t)
+			if !tt.hold {
+				release()
+			}
+			o := newOracle(t, handle)
+			r, step := d.runner(t, setup{url: o.URL}), usersStep(users, tt.load)
+			r.Prepare(t.Context(), step)
+			o.accepts(t, users)
+			before := runtime.NumGoroutine() // with those of the server
+			x := r.Start(step, time.Now())
+			until(t, x, func(s *measure.Measurement) bool {
+				return len(o.arrivals()) == users && (tt.hold || s.Requests[0].Outcomes[measure.Success] == users)
+			})
+			if n := runtime.NumGoroutine() - before; n >= tt.most {
+				t.Errorf("%d goroutines more for %d users, want fewer than %d", n, users, tt.most)
+			}
+			release()
+			if !tt.hold {
+				x.Cut()
+			}
+			if q := total(t, finish(t, x)); q.Sent != users {
+				t.Errorf("sent %d, want %d", q.Sent, users)
+			}
+		})
 	}
-	release()
-	if q := total(t, finish(t, x)); q.Sent != users {
-		t.Errorf("sent %d, want %d", q.Sent, users)
-	}
-}
-
-func TestUsersWhoThinkTakeNoGoroutine(t *testing.T) {
-	d := onlyEventLoops(t, "each connection of a user has one")
-	const users = 200
-	o := newOracle(t, nil)
-	r := d.runner(t, setup{url: o.URL})
-	step := usersStep(users, Burst{Requests: 2, Limit: time.Hour, Think: pace.Think{Shortest: time.Minute, Longest: time.Hour}})
-	r.Prepare(t.Context(), step)
-	o.accepts(t, users)
-	before := runtime.NumGoroutine() // with those of the server
-	x := r.Start(step, time.Now())
-	until(t, x, func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Success] == users })
-	if n := runtime.NumGoroutine() - before; n > users/4 {
-		t.Errorf("%d goroutines more for %d users who think", n, users)
-	}
-	x.Cut()
-	finish(t, x)
 }
 
 func TestResultNamesTheEngine(t *testing.T) {

@@ -85,7 +85,7 @@ func (d testDriver) eachStream(t *testing.T, requests []source.Request, scripts 
 }
 
 func TestTimesOfEventsAreExact(t *testing.T) {
-	const first, gap, ms = 200 * time.Millisecond, 20 * time.Millisecond, time.Millisecond
+	const first, gap = 200 * ms, 20 * ms
 	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		got := d.eachStream(t, []source.Request{
 			of("whole", transport.Stream{Until: "[DONE]"}),
@@ -166,7 +166,6 @@ func TestEachEndOfAStreamHasItsOutcome(t *testing.T) {
 // Each time of a stream that is bounded by a goal decides whether it is kept, and the event before the last one
 // says how many tokens there were.
 func TestGoalsAndTokensAreCounted(t *testing.T) {
-	const ms = time.Millisecond
 	goals := []measure.StreamGoal{
 		{FirstEvent: 210 * ms}, {FirstEvent: 190 * ms}, {MeanGap: 61 * ms}, {MeanGap: 59 * ms}, {Within: 270 * ms}, {Within: 250 * ms},
 		{Within: 270 * ms, FirstEvent: 210 * ms, MeanGap: 61 * ms}, {FirstEvent: 210 * ms, MeanGap: 59 * ms},
@@ -223,7 +222,6 @@ func TestUsersWaitForTheEndOfAStream(t *testing.T) {
 
 // A stream that had not ended when its step did may yet get a longer gap.
 func TestStreamsThatAreCutHaveEventsAndNoLongestGap(t *testing.T) {
-	const ms = time.Millisecond
 	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		o := d.oracle(t, streaming(map[string]script{"s": {100 * ms, "a", 100 * ms, "b", 100 * ms, "c", time.Hour}}))
 		r := d.runner(t, setup{url: o.URL, requests: []source.Request{of("s", transport.Stream{})}})
@@ -253,7 +251,6 @@ func TestOnlyEventsOfTheWindowAreInIt(t *testing.T) {
 // What the generator itself lost is no time of the target: an event that was read late came earlier, and
 // events that were read together came one after another.
 func TestEventsThatWereReadLateHaveABracket(t *testing.T) {
-	const ms = time.Millisecond
 	for name, test := range map[string]struct {
 		first, together int
 		waited          time.Duration
@@ -284,7 +281,6 @@ func TestEventsThatWereReadLateHaveABracket(t *testing.T) {
 
 // While the process stood still, what it read after that may have come.
 func TestEventsThatCameWhileTheProcessStoodStillHaveABracket(t *testing.T) {
-	const ms = time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
 		rec, stood := newRecorder(1, time.Hour, nil, nil), time.Duration(0)
 		x := &Execution{start: time.Now(), rec: rec, stood: func(time.Duration) time.Duration { return stood }}

@@ -13,46 +13,30 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
 // raw is a server that answers each request with bytes, then does what after
 // says to the connection.
 func raw(t *testing.T, answer string, after func(*net.TCPConn)) string {
 	t.Helper()
-	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Succeed(t, err)
-	t.Cleanup(func() { _ = lis.Close() })
-	go func() {
+	return scripted.ServeAll(t, func(conn *net.TCPConn, reader *bufio.Reader) {
 		for {
-			conn, err := lis.Accept()
+			r, err := http.ReadRequest(reader)
 			if err != nil {
 				return
 			}
-			go serveRaw(conn.(*net.TCPConn), answer, after)
+			_, _ = io.Copy(io.Discard, r.Body)
+			if _, err := io.WriteString(conn, answer); err != nil {
+				return
+			}
+			if after != nil {
+				after(conn)
+				return
+			}
 		}
-	}()
-	return "http://" + lis.Addr().String()
-}
-
-func serveRaw(conn *net.TCPConn, answer string, after func(*net.TCPConn)) {
-	defer func() { _ = conn.Close() }()
-	reader := bufio.NewReader(conn)
-	for {
-		r, err := http.ReadRequest(reader)
-		if err != nil {
-			return
-		}
-		_, _ = io.Copy(io.Discard, r.Body)
-		if _, err := io.WriteString(conn, answer); err != nil {
-			return
-		}
-		if after != nil {
-			after(conn)
-			return
-		}
-	}
+	})
 }
 
 func closeGently(*net.TCPConn)   {}
@@ -66,51 +50,31 @@ const nowhere = "http://127.0.0.1:1"
 func TestResponsesAreClassified(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		t.Parallel()
-		const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 		tests := map[string]struct {
 			url    func(t *testing.T) string
 			expect []int32
-			method string
 			want   string
 			sample string
-			code   int  // of the responses; 0: it is not looked at
-			http1  bool // the server speaks it by hand
+			code   int // of the responses; 0: it is not looked at
 			// expected says that the response is as it should be.
 			expected bool
 		}{
-			"200":                               {url: status(200), code: 200, want: "success", expected: true},
-			"302 is not followed":               {url: status(302), code: 302, want: "unexpectedStatus", sample: `request "it": status 302 Found`},
-			"302 that is expected":              {url: status(302), code: 302, expect: []int32{302}, want: "success", expected: true},
-			"404":                               {url: status(404), code: 404, want: "clientError", sample: "status 404 Not Found"},
-			"404 that is expected":              {url: status(404), code: 404, expect: []int32{404}, want: "success", expected: true},
-			"503":                               {url: status(503), code: 503, want: "serverError", sample: "status 503 Service Unavailable"},
-			"429":                               {url: status(429), code: 429, want: "rateLimited", sample: "status 429 Too Many Requests"},
-			"429 that is expected":              {url: status(429), code: 429, expect: []int32{200, 429}, want: "rateLimited", expected: true},
-			"a whole response":                  {http1: true, url: answer(ok, nil), want: "success", expected: true},
-			"one in chunks":                     {http1: true, url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", nil), want: "success", expected: true},
-			"one that ends with the connection": {http1: true, url: answer("HTTP/1.1 200 OK\r\n\r\nok", closeGently), want: "success", expected: true},
-			"interim responses first":           {http1: true, url: answer("HTTP/1.1 103 Early Hints\r\n\r\n"+ok, nil), want: "success", expected: true},
-			"no body to HEAD":                   {http1: true, url: answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", nil), method: "HEAD", want: "success", expected: true},
-			"closed without a word":             {url: answer("", closeGently), want: "reset", sample: "read: unexpected EOF"},
-			"reset":                             {url: answer("", closeRudely), want: "reset", sample: "reset by peer"},
-			"closed in the header":              {http1: true, url: answer("HTTP/1.1 200 OK\r\nContent-", closeGently), want: "reset"},
-			"a body that is too short":          {http1: true, url: answer("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nok", closeGently), want: "reset"},
-			"a chunk that is too short":         {http1: true, url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nok", closeGently), want: "reset"},
-			"bytes that are no HTTP":            {url: answer("SSH-2.0-OpenSSH_9.2\r\n\r\n", nil), want: "badResponse", sample: "malformed HTTP"},
-			"a length that is none":             {http1: true, url: answer("HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\nok", nil), want: "badResponse"},
-			"chunks that are none":              {http1: true, url: answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", nil), want: "badResponse"},
-			"silence":                           {url: answer("", staySilent), want: "timeout", sample: "i/o timeout"},
-			"silence in the body":               {http1: true, url: answer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nok", staySilent), want: "timeout"},
-			"a port that is closed":             {url: at(nowhere), want: "refused", sample: "connection refused"},
+			"200":                    {url: status(200), code: 200, want: "success", expected: true},
+			"302 is not followed":    {url: status(302), code: 302, want: "unexpectedStatus", sample: `request "it": status 302 Found`},
+			"302 that is expected":   {url: status(302), code: 302, expect: []int32{302}, want: "success", expected: true},
+			"404":                    {url: status(404), code: 404, want: "clientError", sample: "status 404 Not Found"},
+			"404 that is expected":   {url: status(404), code: 404, expect: []int32{404}, want: "success", expected: true},
+			"503":                    {url: status(503), code: 503, want: "serverError", sample: "status 503 Service Unavailable"},
+			"429":                    {url: status(429), code: 429, want: "rateLimited", sample: "status 429 Too Many Requests"},
+			"429 that is expected":   {url: status(429), code: 429, expect: []int32{200, 429}, want: "rateLimited", expected: true},
+			"closed without a word":  {url: answer("", closeGently), want: "reset", sample: "read: unexpected EOF"},
+			"reset":                  {url: answer("", closeRudely), want: "reset", sample: "reset by peer"},
+			"bytes that are no HTTP": {url: answer("SSH-2.0-OpenSSH_9.2\r\n\r\n", nil), want: "badResponse", sample: "malformed HTTP"},
+			"silence":                {url: answer("", staySilent), want: "timeout", sample: "i/o timeout"},
+			"a port that is closed":  {url: at(nowhere), want: "refused", sample: "connection refused"},
 		}
 		for name, tt := range tests {
-			if tt.http1 && d.http2() {
-				continue // the server speaks HTTP/1.1 by hand
-			}
 			t.Run(name, func(t *testing.T) {
-				if tt.method == "" {
-					tt.method = "GET"
-				}
 				timeout := time.Minute
 				if tt.want == "timeout" {
 					t.Parallel()
@@ -118,7 +82,7 @@ func TestResponsesAreClassified(t *testing.T) {
 				}
 				r := d.runner(t, setup{
 					url: tt.url(t), timeout: timeout,
-					requests: []source.Request{{Name: "it", Weight: 1, Method: tt.method, Path: "/", Expect: source.Expectation{Status: tt.expect}}},
+					requests: []source.Request{{Name: "it", Weight: 1, Method: "GET", Path: "/", Expect: source.Expectation{Status: tt.expect}}},
 				})
 				got := drive(t, r, usersStep(2, Burst{Requests: 3, Limit: time.Hour}))
 				q := total(t, got)

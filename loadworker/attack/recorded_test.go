@@ -36,7 +36,7 @@ func recording(t *testing.T, times ...time.Duration) string {
 func recordedStep(t *testing.T, path string, speed int64, length time.Duration, worker, workers int32, requests int) StepShare {
 	t.Helper()
 	l, err := replay.New(replay.Config{
-		File: path, Speed: speed * 1_000_000, Duration: length, Methods: []string{"GET"}, Worker: worker, Workers: workers, Requests: requests,
+		File: path, Speed: speed * 1_000_000, Duration: length, Methods: []string{"GET", "HEAD"}, Worker: worker, Workers: workers, Requests: requests,
 		Routes: []replay.Route{{Path: regexp.MustCompile("^/.*[02468]$"), Request: 0}, {Path: regexp.MustCompile(""), Request: requests - 1}},
 	})
 	must.Succeed(t, err)
@@ -185,17 +185,10 @@ func TestALineOfHEADHasNoBodyToCheck(t *testing.T) {
 			text += fmt.Sprintf("{\"start_time\":\"2026-11-28T12:00:0%d.0Z\",\"method\":%q,\"path\":\"/\"}\n", i, method)
 		}
 		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
-		l, err := replay.New(replay.Config{
-			File: path, Speed: 1e6, Duration: 2 * time.Second, Methods: []string{"GET", "HEAD"}, Workers: 1, Requests: 1,
-			Routes: []replay.Route{{Path: regexp.MustCompile("")}},
-		})
-		must.Succeed(t, err)
-		must.Succeed(t, l.Read(t.Context(), Marks(2*time.Second), func(_, _ int64) {}))
-		t.Cleanup(l.Close)
 		o := d.oracle(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"ok":true}`) })
 		r := get("/")
 		r.Expect.JSON = []source.ExpectedValue{{Path: ".ok", Equals: "true"}}
-		got := drive(t, d.runner(t, setup{url: o.URL, requests: []source.Request{r}}), StepShare{Share: all(0), Load: Recorded{Log: l, Duration: 2 * time.Second}})
+		got := drive(t, d.runner(t, setup{url: o.URL, requests: []source.Request{r}}), recordedStep(t, path, 1, 2*time.Second, 0, 1, 1))
 		if q := total(t, got); q.Sent != 2 || q.Outcomes[measure.Success] != 2 {
 			t.Errorf("%d sent, %v, %v", q.Sent, outcomes(q), errorsOf(got))
 		}

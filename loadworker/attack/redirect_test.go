@@ -1,12 +1,12 @@
 package attack
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,7 +17,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
 // website is a target with a login as browsers do it: a page with a token and a cookie, a form that
@@ -181,12 +181,7 @@ func TestARedirectThatEndsItsConnection(t *testing.T) {
 		if q := &s.Requests[0]; q.Expected != 6 || q.Redirects != 6 || latencies(q.Response) != "10ms" {
 			t.Errorf("%d as expected, %d redirects, %s; %v", q.Expected, q.Redirects, latencies(q.Response), q.Errors)
 		}
-		paths := []string{}
-		for _, a := range o.arrivals() {
-			paths = append(paths, a.path)
-		}
-		slices.Sort(paths)
-		if got := strings.Join(paths, " "); got != strings.TrimSpace(strings.Repeat("/ ", 6)+strings.Repeat("/home ", 6)) {
+		if got := strings.Join(o.served(), " "); got != strings.TrimSpace(strings.Repeat("/ ", 6)+strings.Repeat("/home ", 6)) {
 			t.Error(got)
 		}
 	})
@@ -212,11 +207,7 @@ func TestAChainEndsWithItsStep(t *testing.T) {
 // keepalive_requests: the second is redirected after a GOAWAY, while the first is in flight. After the GOAWAY, it
 // ignores what follows, as RFC 9113 has it (6.8).
 func leaving(t *testing.T) string {
-	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Succeed(t, err)
-	t.Cleanup(func() { _ = lis.Close() })
-	serve := func(conn net.Conn) {
-		defer func() { _ = conn.Close() }()
+	return scripted.ServeAll(t, func(conn *net.TCPConn, _ *bufio.Reader) {
 		if _, err := io.ReadFull(conn, make([]byte, len(xhttp2.ClientPreface))); err != nil {
 			return
 		}
@@ -249,17 +240,7 @@ func leaving(t *testing.T) string {
 				answer(h.StreamID, ":status", "200")
 			}
 		}
-	}
-	go func() {
-		for {
-			conn, err := lis.Accept()
-			if err != nil {
-				return
-			}
-			go serve(conn)
-		}
-	}()
-	return "http://" + lis.Addr().String()
+	})
 }
 
 // The redirect of a connection that takes no more requests is followed over another, of a log as of other arrivals.

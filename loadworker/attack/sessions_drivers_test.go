@@ -33,21 +33,6 @@ func TestSessionsHaveARowEachAndNothingOfAnother(t *testing.T) {
 	})
 }
 
-// Sessions follow redirects and send captured values as users do.
-func TestSessionsFollowRedirects(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		w := &website{hits: map[string]int64{}}
-		s := drive(t, d.runner(t, signingIn(d.oracle(t, slow(w.ServeHTTP)).URL)), arrivalsStep(10e6, time.Second))
-		if len(w.wrong) > 0 {
-			t.Errorf("%d requests were wrong: %s", len(w.wrong), w.wrong[0])
-		}
-		wantJourney(t, s, 10, 10, 0)
-		if got := w.hits["GET /home"]; got != 20 || s.Requests[1].Redirects != 20 {
-			t.Errorf("the target had %d of the page behind, %d redirects; want 20, 20", got, s.Requests[1].Redirects)
-		}
-	})
-}
-
 // More sessions than connections: what finds none is unsent, of its own journey, and by the generator.
 func TestSessionsWithoutAConnectionAreUnsent(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, d testDriver) {

@@ -135,17 +135,6 @@ func TestSessionsOfTheWarmUp(t *testing.T) {
 	}
 }
 
-// A failed request ends its session; a single request of the mix is a session of its own.
-func TestSessionsLeaveWithAFailedRequest(t *testing.T) {
-	s := simulated{step: sessionsStep(10, 10*time.Second, false), journeys: pair(time.Second), serve: func(_ int, h *hit) (time.Duration, int) {
-		return 10 * ms, 500
-	}}
-	m, _ := s.run(t)
-	if j := &m.Journeys[0]; j.Due != 100 || j.Failed != 100 || m.Requests[1].Due != 0 || m.Unsent != 0 {
-		t.Errorf("%d due, %d failed, %d second requests due, %d unsent; want 100, 100, 0, 0", j.Due, j.Failed, m.Requests[1].Due, m.Unsent)
-	}
-}
-
 func displacedOf(m *measure.Measurement) (sum int64) {
 	for i := range m.Requests {
 		sum += m.Requests[i].Displaced

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -78,29 +79,21 @@ type still struct {
 // gate passes nothing on until it is opened.
 func gate(t *testing.T, to string) still {
 	t.Helper()
-	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Succeed(t, err)
 	opened, closed := make(chan struct{}), make(chan struct{})
-	t.Cleanup(func() { _ = lis.Close(); close(closed) })
-	behind := strings.TrimPrefix(strings.TrimPrefix(to, "http://"), "https://")
-	front := moved(t, to, lis.Addr().String())
-	go func() {
-		for {
-			conn, err := lis.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer func() { _ = conn.Close() }()
-				select {
-				case <-opened:
-					relay(conn, behind)
-				case <-closed:
-				}
-			}()
+	t.Cleanup(func() { close(closed) })
+	front := scripted.ServeAll(t, func(conn *net.TCPConn, _ *bufio.Reader) {
+		select {
+		case <-opened:
+			relay(conn, hostOf(to))
+		case <-closed:
 		}
-	}()
-	return still{url: front, goOn: sync.OnceFunc(func() { close(opened) })}
+	})
+	return still{url: moved(t, to, hostOf(front)), goOn: sync.OnceFunc(func() { close(opened) })}
+}
+
+func hostOf(url string) string {
+	_, host, _ := strings.Cut(url, "://")
+	return host
 }
 
 // moved returns a URL with another host and port.

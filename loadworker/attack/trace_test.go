@@ -159,31 +159,6 @@ func TestTracesOfFailuresAreKept(t *testing.T) {
 	})
 }
 
-// A snapshot has no trace of a request whose outcome it does not count: the operator would
-// refuse it.
-func TestEachTraceOfASnapshotIsCounted(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		o := newOracle(t, nil)
-		x := d.runner(t, setup{url: o.URL, traced: trace.Whole}).Start(usersStep(8, ClosedUsers{Duration: 300 * time.Millisecond}), time.Now())
-		for !x.Ended() {
-			s := snapshot(t, x)
-			for i := range s.Requests {
-				q := &s.Requests[i]
-				var counts [measure.NumOutcomes]int64
-				for _, kept := range q.Traces {
-					counts[kept.Outcome]++
-				}
-				for o, n := range counts {
-					if n > q.Outcomes[o] {
-						t.Fatalf("%d traces of outcome %v, which has %d", n, measure.Outcome(o), q.Outcomes[o])
-					}
-				}
-			}
-		}
-		finish(t, x)
-	})
-}
-
 // Requests of the warm-up have traces, of which none is reported.
 func TestTracesOfTheWarmUpAreNotKept(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, d testDriver) {

@@ -233,6 +233,10 @@ func TestClientThatMayNotUseAHeader(t *testing.T) {
 // Whatever a server answers, the error says what is wrong, has none of the answer, and says
 // whether a later try may succeed.
 func TestAnswersWithoutAToken(t *testing.T) {
+	const noToken = "its answer has no token in JSON, as RFC 6749 (5.1) has it"
+	says := func(format string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, format, canary) }
+	}
 	tests := map[string]struct {
 		handle http.HandlerFunc
 		want   string
@@ -246,10 +250,7 @@ func TestAnswersWithoutAToken(t *testing.T) {
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = fmt.Fprintf(w, `{"error": %q}`, canary)
 		}, "it answered status 400", false},
-		"an error with status 200": {func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = fmt.Fprintf(w, `{"error": "invalid_scope", "x": %q}`, canary)
-		},
-			"it answered status 200, invalid_scope", false},
+		"an error with status 200": {says(`{"error": "invalid_scope", "x": %q}`), "it answered status 200, invalid_scope", false},
 		"a failure": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, canary, http.StatusInternalServerError) },
 			"it answered status 500", true},
 		"too many requests": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) },
@@ -258,22 +259,11 @@ func TestAnswersWithoutAToken(t *testing.T) {
 			http.Redirect(w, r, "http://169.254.169.254/"+canary, http.StatusTemporaryRedirect)
 		},
 			"it answered status 307, a redirect, which is not followed", false},
-		"no JSON": {func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, canary) },
-			"its answer has no token in JSON, as RFC 6749 (5.1) has it", false},
-		"a page": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/html")
-			_, _ = fmt.Fprintf(w, "<html><title>%s</title></html>", canary)
-		}, "its answer has no token in JSON, as RFC 6749 (5.1) has it", false},
-		"a form": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/x-www-form-urlencoded")
-			_, _ = fmt.Fprintf(w, "access_token=%s&token_type=bearer", canary)
-		}, "its answer has no token in JSON, as RFC 6749 (5.1) has it", false},
-		"an end that is no number": {func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = fmt.Fprintf(w, `{"access_token": %q, "expires_in": %[1]q}`, canary)
-		}, "its answer has no token in JSON, as RFC 6749 (5.1) has it", false},
-		"an end beyond all times": {func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = fmt.Fprintf(w, `{"access_token": %q, "expires_in": 1e30}`, canary)
-		}, "its answer has no token in JSON, as RFC 6749 (5.1) has it", false},
+		"no JSON":                  {says("%s"), noToken, false},
+		"a page":                   {says("<html><title>%s</title></html>"), noToken, false},
+		"a form":                   {says("access_token=%s&token_type=bearer"), noToken, false},
+		"an end that is no number": {says(`{"access_token": %q, "expires_in": %[1]q}`), noToken, false},
+		"an end beyond all times":  {says(`{"access_token": %q, "expires_in": 1e30}`), noToken, false},
 		"an answer without an end": {func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				_, _ = fmt.Fprint(w, canary)
@@ -284,8 +274,7 @@ func TestAnswersWithoutAToken(t *testing.T) {
 				}
 			}
 		}, "read: ", true},
-		"no token": {func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, `{"id_token": %q}`, canary) },
-			"its answer has no token in JSON, as RFC 6749 (5.1) has it", false},
+		"no token": {says(`{"id_token": %q}`), noToken, false},
 		"a large answer": {func(w http.ResponseWriter, _ *http.Request) { answer(w, strings.Repeat(canary, 1<<20), 100) },
 			"its answer is larger than 65536 bytes", false},
 		"a long token": {func(w http.ResponseWriter, _ *http.Request) { answer(w, strings.Repeat(canary, 2000), 100) },
@@ -294,10 +283,7 @@ func TestAnswersWithoutAToken(t *testing.T) {
 			"the token is empty, or has a character that no header may have there", false},
 		"characters beyond ASCII": {func(w http.ResponseWriter, _ *http.Request) { answer(w, canary+"é", 100) },
 			"the token is empty, or has a character that no header may have there", false},
-		"another type": {func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = fmt.Fprintf(w, `{"access_token": %q, "token_type": %[1]q}`, canary)
-		},
-			"the token is not one of type Bearer", false},
+		"another type": {says(`{"access_token": %q, "token_type": %[1]q}`), "the token is not one of type Bearer", false},
 		"a token that has ended": {func(w http.ResponseWriter, _ *http.Request) { answer(w, canary, -60) },
 			"the token ends within 10s: have it issued for a longer time", false},
 		"a token that ends at once": {func(w http.ResponseWriter, _ *http.Request) { answer(w, canary, 1) },

@@ -26,9 +26,22 @@ func unaryCall(t testing.TB) *Method {
 	t.Helper()
 	d, err := Read(workertest.Descriptors(t))
 	must.Succeed(t, err)
-	m, err := d.Method(workertest.UnaryCall)
+	return methodOf(t, d, workertest.UnaryCall)
+}
+
+func methodOf(t testing.TB, d *Descriptors, name string) *Method {
+	t.Helper()
+	m, err := d.Method(name)
 	must.Succeed(t, err)
 	return m
+}
+
+// sentMethod is the method of files that a target sends.
+func sentMethod(t testing.TB, files ...*descriptorpb.FileDescriptorProto) *Method {
+	t.Helper()
+	d, err := Sent(files)
+	must.Succeed(t, err)
+	return methodOf(t, d, "a.S/M")
 }
 
 func TestMessageIsEncodedByItsDescriptor(t *testing.T) {
@@ -224,8 +237,7 @@ func TestMethodIsOfMessagesOrOfStreams(t *testing.T) {
 		workertest.UnaryCall: {false, false}, workertest.StreamingOutputCall: {false, true},
 		workertest.StreamingInputCall: {true, false}, workertest.FullDuplexCall: {true, true},
 	} {
-		m, err := d.Method(name)
-		must.Succeed(t, err)
+		m := methodOf(t, d, name)
 		if m.Name() != name || m.TakesStream() != want[0] || m.ReturnsStream() != want[1] {
 			t.Errorf("%s takes a stream: %v, returns one: %v; want %v", m.Name(), m.TakesStream(), m.ReturnsStream(), want)
 		}
@@ -292,6 +304,13 @@ func file(messages ...*descriptorpb.DescriptorProto) *descriptorpb.FileDescripto
 	}
 }
 
+// repeated is a field of any number of values.
+func repeated(name string, number int32, kind descriptorpb.FieldDescriptorProto_Type, message string) *descriptorpb.FieldDescriptorProto {
+	f := field(name, number, kind, message)
+	f.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
+	return f
+}
+
 func field(name string, number int32, kind descriptorpb.FieldDescriptorProto_Type, message string) *descriptorpb.FieldDescriptorProto {
 	f := &descriptorpb.FieldDescriptorProto{Name: proto.String(name), Number: proto.Int32(number), Type: kind.Enum(), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()}
 	if message != "" {
@@ -330,12 +349,8 @@ func TestJSONOfAReplyIsBounded(t *testing.T) {
 	for i := range int32(1000) {
 		wide.Field = append(wide.Field, field(fmt.Sprint("field", i), i+1, number, ""))
 	}
-	many := field("many", 1, message, ".a.Wide")
-	many.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
-	d, err := Sent([]*descriptorpb.FileDescriptorProto{file(wide, &descriptorpb.DescriptorProto{Name: proto.String("Q"), Field: []*descriptorpb.FieldDescriptorProto{many, field("text", 2, text, "")}})})
-	must.Succeed(t, err)
-	m, err := d.Method("a.S/M")
-	must.Succeed(t, err)
+	many := repeated("many", 1, message, ".a.Wide")
+	m := sentMethod(t, file(wide, &descriptorpb.DescriptorProto{Name: proto.String("Q"), Field: []*descriptorpb.FieldDescriptorProto{many, field("text", 2, text, "")}}))
 	for n, fit := range map[int]bool{1: true, 50: true, 1000: false, MaxReply / 2: false} {
 		json, _, err := m.Decode([]byte(strings.Repeat("\x0a\x00", n)), MaxJSON)
 		if (err == nil) != fit || len(json) > MaxJSON || err != nil && !strings.Contains(err.Error(), "as JSON it may have more than 4194304 bytes") {
@@ -351,18 +366,14 @@ func TestJSONOfAReplyIsBounded(t *testing.T) {
 // JSON has the full name of each extension, however short it is in a reply.
 func TestJSONOfExtensionsIsBounded(t *testing.T) {
 	const number, message = descriptorpb.FieldDescriptorProto_TYPE_INT32, descriptorpb.FieldDescriptorProto_TYPE_MESSAGE
-	many := field("many", 1, message, ".a.Open")
-	many.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
+	many := repeated("many", 1, message, ".a.Open")
 	f := file(&descriptorpb.DescriptorProto{Name: proto.String("Q"), Field: []*descriptorpb.FieldDescriptorProto{many}}, &descriptorpb.DescriptorProto{
 		Name: proto.String("Open"), ExtensionRange: []*descriptorpb.DescriptorProto_ExtensionRange{{Start: proto.Int32(1), End: proto.Int32(9)}},
 	})
 	extension := field(strings.Repeat("x", 500), 1, number, "")
 	extension.Extendee = proto.String(".a.Open")
 	f.Syntax, f.Extension = proto.String("proto2"), []*descriptorpb.FieldDescriptorProto{extension}
-	d, err := Sent([]*descriptorpb.FileDescriptorProto{f})
-	must.Succeed(t, err)
-	m, err := d.Method("a.S/M")
-	must.Succeed(t, err)
+	m := sentMethod(t, f)
 	if json, _, err := m.Decode([]byte(strings.Repeat("\x0a\x02\x08\x00", 100)), MaxJSON); err != nil || !strings.Contains(string(json), "[a.xxx") {
 		t.Errorf("100 extensions: %d bytes of JSON, %v", len(json), err)
 	}
@@ -379,11 +390,7 @@ func methodOfAny(t *testing.T, others ...*descriptorpb.DescriptorProto) *Method 
 	}}
 	f := file(append([]*descriptorpb.DescriptorProto{reply}, others...)...)
 	f.Syntax, f.Dependency = proto.String("proto2"), []string{anypb.File_google_protobuf_any_proto.Path()}
-	d, err := Sent([]*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(anypb.File_google_protobuf_any_proto), f})
-	must.Succeed(t, err)
-	m, err := d.Method("a.S/M")
-	must.Succeed(t, err)
-	return m
+	return sentMethod(t, protodesc.ToFileDescriptorProto(anypb.File_google_protobuf_any_proto), f)
 }
 
 // Each google.protobuf.Any within another has a copy of all that is in it.
@@ -405,16 +412,14 @@ func TestAnyWithinAnyIsBounded(t *testing.T) {
 // deeper into it than replies may be.
 func TestWhatAnyHoldsIsBoundedAsTheLibraryReadsIt(t *testing.T) {
 	const number, message = descriptorpb.FieldDescriptorProto_TYPE_INT32, descriptorpb.FieldDescriptorProto_TYPE_MESSAGE
-	required, many := field("required", 1, number, ""), field("many", 2, message, ".a.Wide")
-	required.Label, many.Label = descriptorpb.FieldDescriptorProto_LABEL_REQUIRED.Enum(), descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
+	required := field("required", 1, number, "")
+	required.Label = descriptorpb.FieldDescriptorProto_LABEL_REQUIRED.Enum()
 	wide := &descriptorpb.DescriptorProto{Name: proto.String("Wide")}
 	for i := range int32(1000) {
-		repeated := field(fmt.Sprint("field", i), i+1, number, "")
-		repeated.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
-		wide.Field = append(wide.Field, repeated)
+		wide.Field = append(wide.Field, repeated(fmt.Sprint("field", i), i+1, number, ""))
 	}
 	m := methodOfAny(t, &descriptorpb.DescriptorProto{Name: proto.String("Held"), Field: []*descriptorpb.FieldDescriptorProto{
-		required, many, field("deeper", 3, message, ".a.Held"),
+		required, repeated("many", 2, message, ".a.Wide"), field("deeper", 3, message, ".a.Held"),
 	}}, wide)
 	deep := func(levels int) (held []byte) {
 		for range levels {

@@ -78,9 +78,7 @@ func kindsMethod(t testing.TB) *Method {
 	must.Succeed(t, err)
 	d, err := Read(set)
 	must.Succeed(t, err)
-	m, err := d.Method("kinds.S/M")
-	must.Succeed(t, err)
-	return m
+	return methodOf(t, d, "kinds.S/M")
 }
 
 // filled is JSON in which each % stands for a variable.

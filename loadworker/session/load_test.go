@@ -25,25 +25,6 @@ func TestLongClientNamesDoNotSpoilTheSnapshot(t *testing.T) {
 	w.finish(t, s)
 }
 
-func TestAssignmentOfAnotherWorkerIsIgnored(t *testing.T) {
-	server := workertest.NewTarget(t, nil)
-	c := startFakeCoordinator(t)
-	w := startWorker(t, c)
-	wrong := workertest.Assignment("http://127.0.0.1:1", workertest.Burst(0, 1, 1))
-	wrong.Worker = 5
-	s := c.waitForHello(t)
-	s.send(t, assign(wrong))
-	s.send(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 1, 1))))
-	s.send(t, assign(workertest.Assignment("http://127.0.0.1:1", workertest.Burst(0, 9, 9)))) // a second one never counts
-	c.waitUntilReady(t)
-	s.send(t, start(7, 0)) // no such step
-	s.send(t, start(0, 0))
-	if _, got := c.waitForFinal(t, 0); got.Requests[0].Sent != 1 {
-		t.Errorf("sent %d, want 1", got.Requests[0].Sent)
-	}
-	w.finish(t, s)
-}
-
 func TestFinishInMidStepEndsAtOnce(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
 	c, w, s := readyWorker(t, workertest.Assignment(server.URL, workertest.ClosedUsers(2, time.Hour)))

@@ -15,24 +15,30 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
-// An assignment is accepted once, and only the worker's own: a coordinator that was
-// restarted sends it again.
+// An assignment is accepted once, and only the worker's own, which then runs: a coordinator
+// that was restarted sends it again.
 func TestOnlyTheFirstOwnAssignmentIsAccepted(t *testing.T) {
 	var log bytes.Buffer
 	c := startFakeCoordinator(t)
 	w := startWorker(t, c, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-	own := workertest.Assignment("http://127.0.0.1:1", workertest.Burst(0, 1, 1))
+	own := workertest.Assignment(workertest.NewTarget(t, nil).URL, workertest.Burst(0, 1, 1))
 	s := c.waitForHello(t)
 	for _, change := range []func(*workerv1.Assignment){
 		func(a *workerv1.Assignment) { a.Run = "run-2" },
 		func(a *workerv1.Assignment) { a.Worker = 1 },
 		func(*workerv1.Assignment) {},
 		func(*workerv1.Assignment) {},
-		func(a *workerv1.Assignment) { a.Seed++ },
+		func(a *workerv1.Assignment) { a.Steps[0] = workertest.Burst(0, 9, 9) },
 	} {
 		a := proto.CloneOf(own)
 		change(a)
 		s.send(t, assign(a))
+	}
+	c.waitUntilReady(t)
+	s.send(t, start(7, 0)) // no such step
+	s.send(t, start(0, 0))
+	if _, got := c.waitForFinal(t, 0); got.Requests[0].Sent != 1 {
+		t.Errorf("sent %d, want 1", got.Requests[0].Sent)
 	}
 	w.finish(t, s)
 	for text, want := range map[string]int{"msg=assigned ": 1, "assignment of another worker is ignored": 2, "a second assignment differs": 1} {
@@ -46,11 +52,8 @@ func TestOnlyTheFirstOwnAssignmentIsAccepted(t *testing.T) {
 func TestLogHasACopyOfEachResult(t *testing.T) {
 	var log bytes.Buffer
 	server := workertest.NewTarget(t, nil)
-	c := startFakeCoordinator(t)
-	w := startWorker(t, c, func(c *Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
-	s := c.waitForHello(t)
-	s.send(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 3, 7), workertest.Burst(2, 2, 2))))
-	c.waitUntilReady(t)
+	a := workertest.Assignment(server.URL, workertest.Burst(0, 3, 7), workertest.Burst(2, 2, 2))
+	c, w, s := readyWorker(t, a, func(c *Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
 	var results []*measure.Measurement
 	for _, step := range []int32{0, 2} {
 		s.send(t, start(step, 0))

@@ -33,14 +33,10 @@ func TestPatienceIsOfThePlan(t *testing.T) {
 // the end names the results that it held.
 func TestWorkerThatGivesUpSaysWhatItHeld(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startFakeCoordinator(t)
-	w := startWorker(t, c, func(c *Config) { c.GiveUp = time.Nanosecond })
 	a := workertest.Assignment(server.URL, workertest.Burst(0, 2, 2), workertest.ClosedUsers(1, time.Hour))
 	a.Steps[0].RemainingNanos = int64(time.Hour)
 	a.Steps[1].Index, a.Steps[1].RemainingNanos = 2, int64(time.Second)
-	s := c.waitForHello(t)
-	s.send(t, assign(a))
-	c.waitUntilReady(t)
+	c, w, s := readyWorker(t, a, func(c *Config) { c.GiveUp = time.Nanosecond })
 	s.send(t, start(0, 0))
 	c.waitForFinal(t, 0)
 	s.hangUp <- errors.New("away for a moment")

@@ -14,14 +14,10 @@ import (
 // session, by the assignment that has come to hold them. What it has is not added again.
 func TestAddedStepsRun(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startFakeCoordinator(t)
-	w := startWorker(t, c)
 	whole := workertest.Assignment(server.URL, workertest.Burst(0, 1, 2), workertest.Burst(2, 1, 3), workertest.Burst(4, 1, 4))
 	first := proto.CloneOf(whole)
 	first.Steps = first.Steps[:1]
-	s := c.waitForHello(t)
-	s.send(t, assign(first))
-	c.waitUntilReady(t)
+	c, w, s := readyWorker(t, first)
 	sends := func(step int32, want int64) {
 		t.Helper()
 		s.send(t, start(step, 0))

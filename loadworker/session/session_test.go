@@ -86,25 +86,6 @@ func TestUnacknowledgedFinalIsSentAgain(t *testing.T) {
 	w.finish(t, s)
 }
 
-func TestStopStepCutsWhatRuns(t *testing.T) {
-	release := make(chan struct{})
-	server := workertest.NewTarget(t, func(http.ResponseWriter, *http.Request) { <-release })
-	t.Cleanup(func() { close(release) })
-	c, w, s := readyWorker(t, workertest.Assignment(server.URL, workertest.ClosedUsers(5, time.Hour)))
-	s.send(t, start(0, 0))
-	c.waitForSnapshot(t, "5 requests in flight", func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Unfinished] == 5 })
-	s.send(t, stop(0))
-	s.send(t, stop(0))
-	_, got := c.waitForFinal(t, 0)
-	if r := got.Requests[0]; r.Sent != 5 || r.Outcomes[measure.Unfinished] != 5 || r.Response.Count() != 0 {
-		t.Errorf("got %+v, want 5 unfinished", r)
-	}
-	if got.Window >= time.Hour || got.Window <= 0 {
-		t.Errorf("window %v, want the time until the cut", got.Window)
-	}
-	w.finish(t, s)
-}
-
 func TestStopOfAnUnstartedStepGivesAnEmptyFinal(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
 	c, w, s := readyWorker(t, workertest.Assignment(server.URL, workertest.Burst(0, 1, 1), workertest.Burst(1, 1, 1)))
@@ -157,12 +138,9 @@ func TestShutdownCutsABurstToWhatWasSent(t *testing.T) {
 // cut that step.
 func TestStopBeforeShutdownIsNoCutOfTheWorker(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startFakeCoordinator(t)
 	stopped := &logWatcher{text: "step is cut", came: make(chan struct{}), held: make(chan struct{})}
-	w := startWorker(t, c, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(stopped, nil)) })
-	s := c.waitForHello(t)
-	s.send(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(1, time.Hour))))
-	c.waitUntilReady(t)
+	a := workertest.Assignment(server.URL, workertest.ClosedUsers(1, time.Hour))
+	c, w, s := readyWorker(t, a, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(stopped, nil)) })
 	s.send(t, start(0, 0))
 	c.waitForSnapshot(t, "requests", func(s *measure.Measurement) bool { return s.Requests[0].Sent > 0 })
 	s.send(t, stop(0))

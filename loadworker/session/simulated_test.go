@@ -153,10 +153,14 @@ func TestStopCutsAtOnce(t *testing.T) {
 		s.send(t, start(0, 0))
 		<-time.After(ran)
 		s.send(t, stop(0))
+		s.send(t, stop(0))
 		stopped := time.Now()
 		_, got := c.waitForFinal(t, 0)
 		if took := time.Since(stopped); got.Window != ran || took > latency {
 			t.Errorf("a window of %v, known %v after the stop; want %v, at once", got.Window, took, ran)
+		}
+		if q := got.Requests[0]; q.Outcomes[measure.Unfinished] != 2 || q.Response.Count() != q.Outcomes[measure.Success] {
+			t.Errorf("%v of %d, with %d times; want one of each user unfinished", q.Outcomes, q.Sent, q.Response.Count())
 		}
 		w.finish(t, s)
 	})

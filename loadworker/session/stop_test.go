@@ -77,12 +77,9 @@ func (l *logWatcher) Write(p []byte) (int, error) {
 
 func TestShutdownStartsNoStep(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startFakeCoordinator(t)
 	shutdown := &logWatcher{text: "must end", came: make(chan struct{})}
-	w := startWorker(t, c, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(shutdown, nil)) })
-	s := c.waitForHello(t)
-	s.send(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 2, 1), workertest.Burst(1, 5, 1))))
-	c.waitUntilReady(t)
+	a := workertest.Assignment(server.URL, workertest.Burst(0, 2, 1), workertest.Burst(1, 5, 1))
+	c, w, s := readyWorker(t, a, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(shutdown, nil)) })
 	s.send(t, start(0, 0))
 	c.waitForFinal(t, 0)
 	w.cancel()

@@ -18,6 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -47,9 +48,6 @@ func newShop(t *testing.T) *shop {
 	t.Cleanup(s.Close)
 	return s
 }
-
-// patience bounds a wait that should not take long; it is no assertion.
-const patience = 2 * time.Minute
 
 // got is what was sent, sorted.
 func (s *shop) got() []string {
@@ -145,31 +143,35 @@ func TestFillTriesAgain(t *testing.T) {
 }
 
 func TestFillFails(t *testing.T) {
+	says := func(status int, body string) func(int, http.ResponseWriter) bool {
+		return func(_ int, w http.ResponseWriter) bool {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+			return true
+		}
+	}
 	tests := map[string]struct {
 		fail func(int, http.ResponseWriter) bool
 		want string
 	}{
 		"another status": {
-			func(_ int, w http.ResponseWriter) bool { w.WriteHeader(500); return true },
+			says(500, ""),
 			`setup.fill: request "create": status 500 Internal Server Error instead of 200 to 299`,
 		},
 		"a body that is not expected": {
-			func(_ int, w http.ResponseWriter) bool { _, _ = w.Write(make([]byte, 501)); return true },
+			says(200, strings.Repeat("x", 501)),
 			`setup.fill: request "create": status 200: body of 501 bytes, at most 500 are expected`,
 		},
 		"no JSON": {
-			func(_ int, w http.ResponseWriter) bool { _, _ = io.WriteString(w, "hello"); return true },
+			says(200, "hello"),
 			`setup.fill: request "create": status 200, capture of code: the body of 5 bytes is not JSON, wrong at byte 1; it looks like text/plain`,
 		},
 		"another document": {
-			func(_ int, w http.ResponseWriter) bool { _, _ = io.WriteString(w, "{}"); return true },
+			says(200, "{}"),
 			`setup.fill: request "create": status 200, capture of code: the body of 2 bytes has no .item.code`,
 		},
 		"a code that does not stand in a path": {
-			func(_ int, w http.ResponseWriter) bool {
-				_, _ = io.WriteString(w, `{"item":{"code":"a b"},"size":1}`)
-				return true
-			},
+			says(200, `{"item":{"code":"a b"},"size":1}`),
 			`setup.fill.capture: request "create": column "code": the character at 1 must be percent-encoded`,
 		},
 	}
@@ -230,7 +232,7 @@ func TestWarmUp(t *testing.T) {
 	const connections = 4
 	s, table := newShop(t), codes(t)
 	c := newConfig(t, s.URL, table)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
 	defer cancel()
 	s.fail = func(n int, _ http.ResponseWriter) bool {
 		if n >= 10*connections && len(countByConnection(t, s.got(), c, connections)) == connections {
@@ -271,14 +273,10 @@ func TestWarmUpEndsInTime(t *testing.T) {
 	released := make(chan struct{})
 	defer close(released)
 	s.fail = func(int, http.ResponseWriter) bool { <-released; return false }
-	done := make(chan struct{})
+	done := make(chan bool, 1)
 	go func() {
-		defer close(done)
 		WarmUp{Duration: 20 * time.Millisecond, Connections: 100}.Run(context.Background(), newConfig(t, s.URL, table))
+		done <- true
 	}()
-	select {
-	case <-done:
-	case <-time.After(patience):
-		t.Fatal("the warm-up does not end")
-	}
+	await.Receive(t, "the warm-up ends", done)
 }

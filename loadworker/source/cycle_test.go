@@ -107,72 +107,51 @@ func TestSequentialTakesEachRowAsOften(t *testing.T) {
 		{Name: "without", Weight: 1, Method: "GET", Path: "/"},
 	}
 	s := mustNew(t, Config{Requests: requests, Tables: []*Table{table}, Workers: 3})
-	orders := map[string]func(i int64) Order{
+	for name, order := range map[string]func(i int64) Order{
 		"one user":   func(i int64) Order { return Order{By: 1, N: i, Streams: 1} },
 		"five users": func(i int64) Order { return Order{Start: i % 5, By: 1, N: i / 5, Stream: i % 5, Streams: 5} },
 		"arrivals":   func(i int64) Order { return Order{Start: 2, By: 3, N: i, Streams: 1} },
-	}
-	for name, order := range orders {
+	} {
 		t.Run(name, func(t *testing.T) {
-			counts := map[string]int{}
-			var b Buffer
-			for i := range int64(80) {
-				o := order(i)
-				request := s.RequestOf(o.Start, o.By*o.N)
-				s.Render(&b, request, Vars{Order: o})
-				if request == 0 {
-					counts[string(b.Request.Path)]++
-				}
-			}
+			taken := rowsTaken(s, 80, order)
 			for _, path := range []string{"/0", "/1", "/2", "/3"} {
-				if counts[path] != 10 {
-					t.Errorf("%s was sent %d times of 40: %v", path, counts[path], counts)
+				if n := strings.Count(taken, path); n != 10 {
+					t.Errorf("%s was sent %d times of 40: %s", path, n, taken)
 				}
 			}
 		})
 	}
-	t.Run("of one user, in turn", func(t *testing.T) {
-		var b Buffer
-		got := ""
-		for i := range int64(12) {
-			if s.RequestOf(0, i) == 0 {
-				s.Render(&b, 0, Vars{Order: Order{By: 1, N: i, Streams: 1}})
-				got += string(b.Request.Path)
-			}
-		}
+	for name, got := range map[string]string{
+		"of one user":                         rowsTaken(s, 12, func(i int64) Order { return Order{By: 1, N: i, Streams: 1} }),
+		"of the same request again and again": rowsTaken(s, 6, func(i int64) Order { return Order{N: i, Streams: 1} }),
+	} {
 		if got != "/0/1/2/3/0/1" {
-			t.Errorf("rows %s, want /0/1/2/3/0/1", got)
+			t.Errorf("rows %s, in turn: %s, want /0/1/2/3/0/1", name, got)
 		}
-	})
+	}
 	t.Run("of each worker's arrivals, in turn", func(t *testing.T) {
 		requests[0].Weight = 2 // a cycle of three, in which each number of workers has other rings
 		for workers := range int64(5) {
 			s := mustNew(t, Config{Requests: requests, Tables: []*Table{rows(t, Sequential, "a", "0", "1", "2", "3")}, Workers: int32(workers + 1)})
 			for worker := range workers + 1 {
-				var b Buffer
-				got := ""
-				for i := range int64(30) {
-					o := Order{Start: worker, By: workers + 1, N: i, Streams: 1}
-					if s.RequestOf(o.Start, o.By*i) == 0 {
-						s.Render(&b, 0, Vars{Order: o})
-						got += string(b.Request.Path)
-					}
-				}
+				got := rowsTaken(s, 30, func(i int64) Order { return Order{Start: worker, By: workers + 1, N: i, Streams: 1} })
 				if want := strings.Repeat("/0/1/2/3", 10)[:len(got)]; got != want {
 					t.Errorf("worker %d of %d takes %s, want %s", worker, workers+1, got, want)
 				}
 			}
 		}
 	})
-	t.Run("of the same request again and again", func(t *testing.T) {
-		var b Buffer
-		got := ""
-		for i := range int64(6) {
-			s.Render(&b, 0, Vars{Order: Order{N: i, Streams: 1}})
-			got += string(b.Request.Path)
+}
+
+// rowsTaken are the paths of the first request of a mix, as it comes in n turns of an order.
+func rowsTaken(s *Source, n int64, order func(i int64) Order) (paths string) {
+	var b Buffer
+	for i := range n {
+		o := order(i)
+		if s.RequestOf(o.Start, o.By*o.N) == 0 {
+			s.Render(&b, 0, Vars{Order: o})
+			paths += string(b.Request.Path)
 		}
-		if got != "/0/1/2/3/0/1" {
-			t.Errorf("rows %s, want /0/1/2/3/0/1", got)
-		}
-	})
+	}
+	return paths
 }

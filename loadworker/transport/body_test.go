@@ -10,8 +10,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/nethttp"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -83,14 +81,8 @@ func TestClientsGiveTheMemoryOfBodiesBack(t *testing.T) {
 		"a chunk that is wrong": {fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\nxyz\r\n", size, body), 1 << 20, 0, false, true},
 	}
 	for name, tt := range tests {
-		for _, of := range []func(*dial.Dialer, string) transport.Client{
-			func(d *dial.Dialer, agent string) transport.Client { return http1.NewClient(d, agent) },
-			func(d *dial.Dialer, agent string) transport.Client { return nethttp.NewClient(d, agent) },
-			func(d *dial.Dialer, agent string) transport.Client {
-				return throughPool{nethttp.NewPool(d, agent, true)}
-			},
-		} {
-			client := of(scripted.NewDialer(t, dial.Config{URL: scripted.Serve(t, scripted.Answer(tt.answer))}), "")
+		for _, newClient := range overHTTP1 {
+			client := newClient(scripted.NewDialer(t, dial.Config{URL: scripted.Serve(t, scripted.Answer(tt.answer))}))
 			budget := transport.NewBudget(tt.budget)
 			r := &transport.Request{Method: "GET", Path: []byte("/"), Keep: 1 << 20, Budget: budget}
 			conn := client.NewConn()

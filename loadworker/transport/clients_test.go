@@ -20,7 +20,14 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
-// The same failure has the same class with both clients.
+// overHTTP1 are the clients of HTTP/1.1.
+var overHTTP1 = []func(*dial.Dialer) transport.Client{
+	func(d *dial.Dialer) transport.Client { return http1.NewClient(d, "") },
+	func(d *dial.Dialer) transport.Client { return nethttp.NewClient(d, "") },
+	func(d *dial.Dialer) transport.Client { return throughPool{nethttp.NewPool(d, "", true)} },
+}
+
+// The same failure has the same class with all clients.
 func TestClientsAgreeOnOutcomes(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 	rudely := func(c *net.TCPConn, r *bufio.Reader) {
@@ -50,14 +57,8 @@ func TestClientsAgreeOnOutcomes(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			for _, client := range []func(*dial.Dialer, string) transport.Client{
-				func(d *dial.Dialer, agent string) transport.Client { return http1.NewClient(d, agent) },
-				func(d *dial.Dialer, agent string) transport.Client { return nethttp.NewClient(d, agent) },
-				func(d *dial.Dialer, agent string) transport.Client {
-					return throughPool{nethttp.NewPool(d, agent, true)}
-				},
-			} {
-				client := client(scripted.NewDialer(t, dial.Config{URL: scripted.Serve(t, tt.serve)}), "")
+			for _, newClient := range overHTTP1 {
+				client := newClient(scripted.NewDialer(t, dial.Config{URL: scripted.Serve(t, tt.serve)}))
 				conn := client.NewConn()
 				deadline := scripted.Far()
 				if tt.want == measure.Timeout {

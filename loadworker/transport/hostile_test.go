@@ -74,12 +74,8 @@ func TestHostileResponsesTakeLittleMemory(t *testing.T) {
 		"no end of line but CR":       again("HTTP/1.1 200 OK", "\r"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, newClient := range []func(*dial.Dialer, string) transport.Client{
-				func(d *dial.Dialer, agent string) transport.Client { return http1.NewClient(d, agent) },
-				func(d *dial.Dialer, agent string) transport.Client { return nethttp.NewClient(d, agent) },
-			} {
-				client := newClient(scripted.NewDialer(t, dial.Config{URL: scripted.Serve(t, script)}), "")
-				wantLittleMemory(t, client, scripted.Get)
+			for _, newClient := range overHTTP1[:2] {
+				wantLittleMemory(t, newClient(scripted.NewDialer(t, dial.Config{URL: scripted.Serve(t, script)})), scripted.Get)
 			}
 		})
 	}
@@ -225,10 +221,8 @@ func TestHostileStreamsOfRepliesTakeLittleMemory(t *testing.T) {
 func TestNothingIsUnpackedOrFollowed(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	if _, err := z.Write(make([]byte, 16<<20)); err != nil {
-		t.Fatal(err)
-	}
-	must.Succeed(t, z.Close())
+	_, err := z.Write(make([]byte, 16<<20))
+	must.Succeed(t, errors.Join(err, z.Close()))
 	var requests atomic.Int64
 	for name, config := range scripted.Protocols(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		requests.Add(1)

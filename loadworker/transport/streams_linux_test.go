@@ -219,6 +219,14 @@ func (s *http2LoopSender) send(r *transport.Request, timeout time.Duration) (tra
 	return s.await(s.Loop)
 }
 
+// outcomeOf is the class of an error, "" of none.
+func outcomeOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return failure.Classify(err).String()
+}
+
 // seen is a watcher that notes what it is told, and when.
 type seen struct {
 	start time.Time
@@ -400,11 +408,7 @@ func TestStreamsAreReadAsTheyCome(t *testing.T) {
 				plain(false)
 				w := &seen{start: time.Now()}
 				r, err := s.send(streamed(tt.stream, w), tt.timeout)
-				took := time.Since(w.start)
-				outcome := ""
-				if err != nil {
-					outcome = failure.Classify(err).String()
-				}
+				outcome, took := outcomeOf(err), time.Since(w.start)
 				if got := strings.Join(w.list, " "); got != tt.seen || took != tt.took {
 					t.Errorf("came %q in %v, want %q in %v", got, took, tt.seen, tt.took)
 				}
@@ -443,11 +447,7 @@ func TestStreamsThatAreCompressed(t *testing.T) {
 			overStreams(t, handle, func(t *testing.T, _ streamWay, s streamSender, _ *world) {
 				w := &seen{start: time.Now()}
 				r, err := s.send(streamed(transport.Stream{Events: transport.Lines}, w), time.Minute)
-				outcome := ""
-				if err != nil {
-					outcome = failure.Classify(err).String()
-				}
-				if outcome != tt.outcome || r.Streamed != tt.want || outcome != "" && !errors.Is(err, failure.ErrEncoded) {
+				if outcome := outcomeOf(err); outcome != tt.outcome || r.Streamed != tt.want || outcome != "" && !errors.Is(err, failure.ErrEncoded) {
 					t.Errorf("%+v, %v; want %+v, %q", r.Streamed, err, tt.want, tt.outcome)
 				}
 				if r, err := s.send(&transport.Request{Method: "GET", Path: []byte("/plain"), Keep: 10}, time.Minute); err != nil || string(r.Body) != "plain" {
@@ -510,11 +510,7 @@ func TestAProcessThatStoodStillReadsWhatHasCome(t *testing.T) {
 			overStreamsThat(streamWay.standsStill, t, tells(200, tt.end, tt.parts...), func(t *testing.T, way streamWay, s streamSender, world *world) {
 				w := &stands{seen: seen{start: time.Now()}, world: world}
 				r, err := s.send(streamed(transport.Stream{Until: "[DONE]", Stall: stall}, w), time.Minute)
-				outcome := ""
-				if err != nil {
-					outcome = failure.Classify(err).String()
-				}
-				late := tt.late
+				outcome, late := outcomeOf(err), tt.late
 				if !way.closes() {
 					late = 0
 				}
@@ -618,10 +614,7 @@ func TestMessagesOfCallsAreReadAsTheyCome(t *testing.T) {
 				w := &seen{start: time.Now()}
 				tt.of.Events = transport.Messages
 				r, err := s.send(&transport.Request{Method: "POST", Path: []byte("/a.B/C"), Call: true, Replies: transport.Replies{Stream: true}, Stream: &tt.of, Watcher: w}, 10*time.Second)
-				outcome, took := "", time.Since(w.start)
-				if err != nil {
-					outcome = failure.Classify(err).String()
-				}
+				outcome, took := outcomeOf(err), time.Since(w.start)
 				if got := strings.Join(w.list, " "); got != tt.seen || r.Streamed != tt.want || outcome != tt.outcome || took != tt.took || r.Status != 0 {
 					t.Errorf("came %q in %v, %+v, status %d, %v; want %q in %v, %+v, %q", got, took, r.Streamed, r.Status, err, tt.seen, tt.took, tt.want, tt.outcome)
 				}

@@ -5,9 +5,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,11 +27,26 @@ const Empty = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 // the server's URL.
 func Serve(t testing.TB, scripts ...Script) string {
 	t.Helper()
+	return serve(t, slices.Values(scripts))
+}
+
+// ServeAll starts a server all of whose connections follow a script. It returns the
+// server's URL.
+func ServeAll(t testing.TB, script Script) string {
+	t.Helper()
+	return serve(t, func(yield func(Script) bool) {
+		for yield(script) {
+		}
+	})
+}
+
+func serve(t testing.TB, scripts iter.Seq[Script]) string {
+	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	must.Succeed(t, err)
 	t.Cleanup(func() { _ = lis.Close() })
 	go func() {
-		for _, script := range scripts {
+		for script := range scripts {
 			conn, err := lis.Accept()
 			if err != nil {
 				return

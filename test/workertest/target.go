@@ -36,6 +36,13 @@ func Serve(t *testing.T, handle http.HandlerFunc, start func(*httptest.Server)) 
 	return s
 }
 
+// OverHTTP2 starts a server of HTTP/2 by prior knowledge, for Serve.
+func OverHTTP2(s *httptest.Server) {
+	s.Config.Protocols = &http.Protocols{}
+	s.Config.Protocols.SetUnencryptedHTTP2(true)
+	s.Start()
+}
+
 // InMemory starts a target without sockets, for a bubble of testing/synctest.
 func InMemory(t *testing.T, handle http.HandlerFunc) *Target {
 	t.Helper()

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"io"
 	"net"
-	"net/http"
 	"testing"
 	"time"
 
@@ -30,29 +29,6 @@ func TestAnAnswerBeforeTheRequestIsWrittenCounts(t *testing.T) {
 			}
 			if s.isOpen() {
 				t.Error("the connection is open still")
-			}
-		})
-	}
-}
-
-// A large request that is answered in the end leaves the connection to the next one.
-func TestAConnectionIsUsedAgainAfterALargeRequest(t *testing.T) {
-	for kind, way := range senders(t) {
-		t.Run(kind, func(t *testing.T) {
-			s := way.from(way.client(t, scripted.Serve(t, func(c *net.TCPConn, r *bufio.Reader) {
-				for {
-					request, err := http.ReadRequest(r)
-					if err != nil {
-						return
-					}
-					_, _ = io.Copy(io.Discard, request.Body)
-					_, _ = io.WriteString(c, scripted.Empty)
-				}
-			})))
-			for i := range 3 {
-				if got, err := s.send(scripted.Large(), scripted.Patience); err != nil || got.Reused != (i > 0) {
-					t.Errorf("request %d: %+v, %v", i, got, err)
-				}
 			}
 		})
 	}

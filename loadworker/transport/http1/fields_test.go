@@ -19,45 +19,21 @@ func TestParseAcceptsTheNamesOfTheRFC(t *testing.T) {
 		text string
 		want outcome
 	}{
-		"every byte of a name": {
-			text: lines("HTTP/1.1 200 OK", "azAZ09!#$%&'*+-.^_`|~: x", length, "", "ok"),
-			want: outcome{Status: 200, Body: "ok", Reusable: true},
-		},
-		"none of a name": {
-			text: lines("HTTP/1.1 200 OK", "x(y): x", ""),
-			want: outcome{Err: `malformed HTTP response: header of 7 bytes; the target sent "x(y): x"`},
-		},
-		"one beyond ASCII": {
-			text: lines("HTTP/1.1 200 OK", "\xc3\xa9: x", ""),
-			want: outcome{Err: `malformed HTTP response: header of 5 bytes; the target sent "é: x"`},
-		},
-		"a tab in a value": {
-			text: lines("HTTP/1.1 200 OK", "X:\ta\tb", length, "", "ok"),
-			want: outcome{Status: 200, Body: "ok", Reusable: true},
-		},
-		"a tab behind a length": {
-			text: lines("HTTP/1.1 200 OK", length+"\t", "", "ok"),
-			want: outcome{Status: 200, Body: "ok", Reusable: true},
-		},
-		"the highest byte before the last control": {
-			text: lines("HTTP/1.1 200 OK", "X: ~\x80", length, "", "ok"),
-			want: outcome{Status: 200, Body: "ok", Reusable: true},
-		},
-		"that control": {
-			text: lines("HTTP/1.1 200 OK", "X: \x7f", ""),
-			want: outcome{Err: `malformed HTTP response: header of 4 bytes; the target sent "X: \x7f"`},
-		},
-		"the control before the space": {
-			text: lines("HTTP/1.1 200 OK", "X: \x1f", ""),
-			want: outcome{Err: `malformed HTTP response: header of 4 bytes; the target sent "X: \x1f"`},
-		},
+		"every byte of a name":                     {text: lines("HTTP/1.1 200 OK", "azAZ09!#$%&'*+-.^_`|~: x", length, "", "ok"), want: complete("ok")},
+		"none of a name":                           {text: lines("HTTP/1.1 200 OK", "x(y): x", ""), want: malformedAs("header", "x(y): x")},
+		"one beyond ASCII":                         {text: lines("HTTP/1.1 200 OK", "\xc3\xa9: x", ""), want: malformedAs("header", "é: x")},
+		"a tab in a value":                         {text: lines("HTTP/1.1 200 OK", "X:\ta\tb", length, "", "ok"), want: complete("ok")},
+		"a tab behind a length":                    {text: lines("HTTP/1.1 200 OK", length+"\t", "", "ok"), want: complete("ok")},
+		"the highest byte before the last control": {text: lines("HTTP/1.1 200 OK", "X: ~\x80", length, "", "ok"), want: complete("ok")},
+		"that control":                             {text: lines("HTTP/1.1 200 OK", "X: \x7f", ""), want: malformedAs("header", "X: \x7f")},
+		"the control before the space":             {text: lines("HTTP/1.1 200 OK", "X: \x1f", ""), want: malformedAs("header", "X: \x1f")},
 		"names as long as those that matter": {
 			text: lines("HTTP/1.1 200 OK", "Connectiom: close", "Content-Lengthy: 9", "Content-Lengtj: 9", "Transfer-Encodinh: gzip", length, "", "ok"),
-			want: outcome{Status: 200, Body: "ok", Reusable: true},
+			want: complete("ok"),
 		},
 		"options as long as those that matter": {
 			text: lines("HTTP/1.1 200 OK", "Connection: clos\xe5, clear,closed", length, "", "ok"),
-			want: outcome{Status: 200, Body: "ok", Reusable: true},
+			want: complete("ok"),
 		},
 		"an offer as long as that to keep it": {
 			text: lines("HTTP/1.0 200 OK", "Connection: keep_alive", length, "", "ok"),
@@ -65,7 +41,7 @@ func TestParseAcceptsTheNamesOfTheRFC(t *testing.T) {
 		},
 		"a coding as long as the one that is known": {
 			text: lines("HTTP/1.1 200 OK", "Transfer-Encoding: chunkey", "", ""),
-			want: outcome{Err: `malformed HTTP response: transfer coding of 7 bytes; the target sent "chunkey"`},
+			want: malformedAs("transfer coding", "chunkey"),
 		},
 		"the last of several options": {
 			text: lines("HTTP/1.1 200 OK", "Connection: a,,\tcLOSe ", length, "", "ok"),
@@ -73,24 +49,12 @@ func TestParseAcceptsTheNamesOfTheRFC(t *testing.T) {
 		},
 		"all digits of a chunk's size": {
 			text: chunkedHeader + lines("000000000000001", "x", "A", "0123456789", "a", "0123456789", "F", "0123456789abcde", "f", "0123456789abcde", "0", "", ""),
-			want: outcome{Status: 200, Body: "x0123456789" + "0123456789" + "0123456789abcde" + "0123456789abcde", Reusable: true},
+			want: complete("x0123456789" + "0123456789" + "0123456789abcde" + "0123456789abcde"),
 		},
-		"a letter before the first": {
-			text: chunkedHeader + "@\r\n",
-			want: outcome{Err: `malformed HTTP response: chunk size of 2 bytes; the target sent "@\r"`},
-		},
-		"a letter after the last": {
-			text: chunkedHeader + "G\r\n",
-			want: outcome{Err: `malformed HTTP response: chunk size of 2 bytes; the target sent "G\r"`},
-		},
-		"a byte before the first digit": {
-			text: chunkedHeader + "/\r\n",
-			want: outcome{Err: `malformed HTTP response: chunk size of 2 bytes; the target sent "/\r"`},
-		},
-		"a byte after the last digit": {
-			text: chunkedHeader + ":\r\n",
-			want: outcome{Err: `malformed HTTP response: chunk size of 2 bytes; the target sent ":\r"`},
-		},
+		"a letter before the first":     {text: chunkedHeader + "@\r\n", want: malformedAs("chunk size", "@\r")},
+		"a letter after the last":       {text: chunkedHeader + "G\r\n", want: malformedAs("chunk size", "G\r")},
+		"a byte before the first digit": {text: chunkedHeader + "/\r\n", want: malformedAs("chunk size", "/\r")},
+		"a byte after the last digit":   {text: chunkedHeader + ":\r\n", want: malformedAs("chunk size", ":\r")},
 		"the largest length": {
 			text: lines("HTTP/1.1 204 No Content", "Content-Length: 9223372036854775799", "", ""),
 			want: outcome{Status: 204, Reusable: true},
@@ -113,9 +77,9 @@ func TestParseTakesTheLongestHeader(t *testing.T) {
 		text string
 		want outcome
 	}{
-		"the longest header": {start + fields + "X:" + strings.Repeat("y", last-2) + end, outcome{Status: 200, Reusable: true}},
+		"the longest header": {start + fields + "X:" + strings.Repeat("y", last-2) + end, complete("")},
 		"a longer one":       {start + fields + "X:" + strings.Repeat("y", last-1) + end, outcome{Err: errHeaderTooLarge.Error()}},
-		"the longest line":   {start + "X:" + strings.Repeat("y", maxLine-4) + end, outcome{Status: 200, Reusable: true}},
+		"the longest line":   {start + "X:" + strings.Repeat("y", maxLine-4) + end, complete("")},
 		"a longer line":      {start + "X:" + strings.Repeat("y", maxLine-3) + end, outcome{Err: errLineTooLong.Error()}},
 	} {
 		for _, cut := range []int{0, len(start), len(tt.text) / 2, len(tt.text) - len(end), len(tt.text) - len(end) + 1, len(tt.text) - 1} {

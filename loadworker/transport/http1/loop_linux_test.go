@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -71,34 +72,39 @@ func (s *loopSender) send(r *transport.Request, timeout time.Duration) (transpor
 	return s.r, s.err
 }
 
-// Add and Return pass on the socket itself.
+// Add and Return pass on the socket itself, with all state of TLS.
 func TestLoopTakesAndReturnsConnections(t *testing.T) {
-	d := newTestClient(t, dial.Config{URL: scripted.Serve(t, scripted.Stay(scripted.Answer(scripted.Empty, scripted.Empty, scripted.Empty)))})
-	c := d.newConn()
-	defer c.Close()
-	do(t, c)
-	s := newLoopSender(t, d)
-	var w LoopConn
-	s.loop.Add(&w, c)
-	if c.IsOpen() || !w.IsOpen() {
-		t.Fatalf("the connection is open: %v, the wire: %v; want the wire only", c.IsOpen(), w.IsOpen())
-	}
-	s.loop.Send(context.Background(), &w, scripted.Get, time.Since(s.start)+scripted.Patience)
-	for !s.ended {
-		s.loop.Wait(time.Since(s.start) + scripted.Patience)
-	}
-	if s.err != nil || s.r.Status != 200 || !s.r.Reused {
-		t.Errorf("%+v, %v; want 200 over a connection that is reused", s.r, s.err)
-	}
-	s.loop.Return(&w, c)
-	if !c.IsOpen() || w.IsOpen() {
-		t.Errorf("the connection is open: %v, the wire: %v; want the connection only", c.IsOpen(), w.IsOpen())
-	}
-	if got, err := c.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || !got.Reused {
-		t.Errorf("%+v, %v; want that it is reused", got, err)
-	}
-	if d.Opened() != 1 {
-		t.Errorf("%d connections opened, want 1", d.Opened())
+	for name, config := range map[string]dial.Config{
+		"plain": {URL: scripted.Serve(t, scripted.Stay(scripted.Answer(slices.Repeat([]string{scripted.Empty}, 9)...)))},
+		"TLS":   scripted.ServeTLS(t, answersTLS(9)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newTestClient(t, config)
+			c := d.newConn()
+			defer c.Close()
+			do(t, c)
+			s := newLoopSender(t, d)
+			for range 3 {
+				s.conn = c
+				s.loop.Add(&s.inLoop, c)
+				if c.IsOpen() || !s.inLoop.IsOpen() {
+					t.Fatalf("the connection is open: %v, in the loop: %v; want there only", c.IsOpen(), s.inLoop.IsOpen())
+				}
+				if r, err := s.send(scripted.Get, scripted.Patience); err != nil || r.Status != 200 || !r.Reused {
+					t.Fatalf("%+v, %v; want 200 over a connection that is reused", r, err)
+				}
+				s.loop.Return(&s.inLoop, c)
+				if !c.IsOpen() || s.inLoop.IsOpen() {
+					t.Errorf("the connection is open: %v, in the loop: %v; want not there", c.IsOpen(), s.inLoop.IsOpen())
+				}
+				if r, err := c.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || !r.Reused {
+					t.Fatalf("%+v, %v; want that it is reused", r, err)
+				}
+			}
+			if d.Opened() != 1 {
+				t.Errorf("%d connections opened, want 1", d.Opened())
+			}
+		})
 	}
 }
 

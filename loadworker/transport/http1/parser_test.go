@@ -47,6 +47,14 @@ func feed(pieces []string, head bool) outcome {
 	return outcome{Status: p.status, Body: string(p.response().Body), Reusable: p.reusable(), Rest: string(held)}
 }
 
+// complete is the outcome of a response of status 200 after which the connection is used again.
+func complete(body string) outcome { return outcome{Status: 200, Body: body, Reusable: true} }
+
+// malformedAs is the outcome of a text that is no part of a response of that kind.
+func malformedAs(part, text string) outcome {
+	return outcome{Err: fmt.Sprintf("malformed HTTP response: %s of %d bytes; the target sent %q", part, len(text), text)}
+}
+
 // lines joins lines as HTTP does.
 func lines(l ...string) string { return strings.Join(l, "\r\n") }
 
@@ -58,10 +66,7 @@ var parses = map[string]struct {
 	head bool
 	want outcome
 }{
-	"a body of known length": {
-		text: lines("HTTP/1.1 200 OK", "Content-Length: 5", "", "hello"),
-		want: outcome{Status: 200, Body: "hello", Reusable: true},
-	},
+	"a body of known length": {text: lines("HTTP/1.1 200 OK", "Content-Length: 5", "", "hello"), want: complete("hello")},
 	"a body of length 0": {
 		text: lines("HTTP/1.1 200 OK", "Content-Length: 0", "", "GARBAGE"),
 		want: outcome{Status: 200, Reusable: true, Rest: "GARBAGE"},
@@ -70,93 +75,51 @@ var parses = map[string]struct {
 		text: lines("HTTP/1.1 404 Not Found", "content-length:\t2 ", "", "noGARBAGE"),
 		want: outcome{Status: 404, Body: "no", Reusable: true, Rest: "GARBAGE"},
 	},
-	"no reason": {
-		text: lines("HTTP/1.1 200", "Content-Length: 0", "", ""),
-		want: outcome{Status: 200, Reusable: true},
-	},
-	"an scripted.Empty reason, and bytes beyond ASCII": {
+	"no reason": {text: lines("HTTP/1.1 200", "Content-Length: 0", "", ""), want: complete("")},
+	"an empty reason, and bytes beyond ASCII": {
 		text: lines("HTTP/1.1 599 ", "X: \xc3\xa9", "Content-Length: 0", "", ""),
 		want: outcome{Status: 599, Reusable: true},
 	},
-	"lines that end in LF": {
-		text: "HTTP/1.1 200 OK\nContent-Length: 2\n\nok",
-		want: outcome{Status: 200, Body: "ok", Reusable: true},
-	},
-	"the same length twice": {
-		text: lines("HTTP/1.1 200 OK", "Content-Length: 2", "Content-Length: 2", "", "ok"),
-		want: outcome{Status: 200, Body: "ok", Reusable: true},
-	},
+	"lines that end in LF":  {text: "HTTP/1.1 200 OK\nContent-Length: 2\n\nok", want: complete("ok")},
+	"the same length twice": {text: lines("HTTP/1.1 200 OK", "Content-Length: 2", "Content-Length: 2", "", "ok"), want: complete("ok")},
 	"two lengths": {
 		text: lines("HTTP/1.1 200 OK", "Content-Length: 2", "Content-Length: 3", "", "ok"),
 		want: outcome{Err: `malformed HTTP response: Content-Length of 1 bytes is empty, or not the one before; the target sent "3"`},
 	},
-	"a list of lengths": {
-		text: lines("HTTP/1.1 200 OK", "Content-Length: 2, 2", "", "ok"),
-		want: outcome{Err: `malformed HTTP response: Content-Length of 4 bytes; the target sent "2, 2"`},
-	},
-	"an scripted.Empty length": {
+	"a list of lengths": {text: lines("HTTP/1.1 200 OK", "Content-Length: 2, 2", "", "ok"), want: malformedAs("Content-Length", "2, 2")},
+	"an empty length": {
 		text: lines("HTTP/1.1 200 OK", "Content-Length:", "", ""),
 		want: outcome{Err: `malformed HTTP response: Content-Length of 0 bytes is empty, or not the one before; the target sent ""`},
 	},
-	"a negative length": {
-		text: lines("HTTP/1.1 200 OK", "Content-Length: -1", "", ""),
-		want: outcome{Err: `malformed HTTP response: Content-Length of 2 bytes; the target sent "-1"`},
-	},
+	"a negative length": {text: lines("HTTP/1.1 200 OK", "Content-Length: -1", "", ""), want: malformedAs("Content-Length", "-1")},
 	"a length beyond 63 bits": {
 		text: lines("HTTP/1.1 200 OK", "Content-Length: 9223372036854775808", "", ""),
-		want: outcome{Err: `malformed HTTP response: Content-Length of 19 bytes; the target sent "9223372036854775808"`},
+		want: malformedAs("Content-Length", "9223372036854775808"),
 	},
-	"until the connection closes": {
-		text: lines("HTTP/1.1 200 OK", "X: y", "", "all of it"),
-		want: outcome{Status: 200, Body: "all of it"},
-	},
+	"until the connection closes": {text: lines("HTTP/1.1 200 OK", "X: y", "", "all of it"), want: outcome{Status: 200, Body: "all of it"}},
 	"chunks with extensions and trailers": {
 		text: chunkedHeader + lines("4;name=value", "Wiki", "A \t", "pedia in c", "000;last", "Digest: x", "X: y", "", "GARBAGE"),
 		want: outcome{Status: 200, Body: "Wikipedia in c", Reusable: true, Rest: "GARBAGE"},
 	},
-	"no chunk": {
-		text: chunkedHeader + lines("0", "", "GARBAGE"),
-		want: outcome{Status: 200, Reusable: true, Rest: "GARBAGE"},
-	},
+	"no chunk": {text: chunkedHeader + lines("0", "", "GARBAGE"), want: outcome{Status: 200, Reusable: true, Rest: "GARBAGE"}},
 	"chunks beside a length": {
 		text: lines("HTTP/1.1 200 OK", "Content-Length: 7", "transfer-encoding: CHUNKED", "", "2", "ok", "0", "", ""),
 		want: outcome{Status: 200, Body: "ok"},
 	},
-	"a chunk size that is none": {
-		text: chunkedHeader + "2g\r\nok\r\n",
-		want: outcome{Err: `malformed HTTP response: chunk size of 3 bytes; the target sent "2g\r"`},
-	},
-	"an scripted.Empty chunk size": {
-		text: chunkedHeader + ";x\r\n",
-		want: outcome{Err: `malformed HTTP response: chunk size of 3 bytes; the target sent ";x\r"`},
-	},
-	"a chunk size beyond 60 bits": {
-		text: chunkedHeader + "1000000000000000\r\n",
-		want: outcome{Err: `malformed HTTP response: chunk size of 17 bytes; the target sent "1000000000000000\r"`},
-	},
-	"a chunk size that ends in LF": {
-		text: chunkedHeader + "2\nok\r\n",
-		want: outcome{Err: `malformed HTTP response: chunk size of 1 bytes; the target sent "2"`},
-	},
-	"a chunk that is too long": {
-		text: chunkedHeader + "2\r\nok!\r\n",
-		want: outcome{Err: `malformed HTTP response: chunk end of 2 bytes; the target sent "!\r"`},
-	},
-	"a trailer that is none": {
-		text: chunkedHeader + "0\r\nno trailer\r\n",
-		want: outcome{Err: `malformed HTTP response: header of 10 bytes; the target sent "no trailer"`},
-	},
-	"a trailer that ends in LF": {
-		text: chunkedHeader + "0\r\n\n",
-		want: outcome{Err: `malformed HTTP response: trailer of 0 bytes; the target sent ""`},
-	},
+	"a chunk size that is none":    {text: chunkedHeader + "2g\r\nok\r\n", want: malformedAs("chunk size", "2g\r")},
+	"an empty chunk size":          {text: chunkedHeader + ";x\r\n", want: malformedAs("chunk size", ";x\r")},
+	"a chunk size beyond 60 bits":  {text: chunkedHeader + "1000000000000000\r\n", want: malformedAs("chunk size", "1000000000000000\r")},
+	"a chunk size that ends in LF": {text: chunkedHeader + "2\nok\r\n", want: malformedAs("chunk size", "2")},
+	"a chunk that is too long":     {text: chunkedHeader + "2\r\nok!\r\n", want: malformedAs("chunk end", "!\r")},
+	"a trailer that is none":       {text: chunkedHeader + "0\r\nno trailer\r\n", want: malformedAs("header", "no trailer")},
+	"a trailer that ends in LF":    {text: chunkedHeader + "0\r\n\n", want: malformedAs("trailer", "")},
 	"an unknown coding": {
 		text: lines("HTTP/1.1 200 OK", "Transfer-Encoding: gzip, chunked", "", ""),
-		want: outcome{Err: `malformed HTTP response: transfer coding of 13 bytes; the target sent "gzip, chunked"`},
+		want: malformedAs("transfer coding", "gzip, chunked"),
 	},
 	"chunked twice": {
 		text: lines("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked", "", ""),
-		want: outcome{Err: `malformed HTTP response: transfer coding of 7 bytes; the target sent "chunked"`},
+		want: malformedAs("transfer coding", "chunked"),
 	},
 	"chunks in HTTP/1.0": {
 		text: lines("HTTP/1.0 200 OK", "Transfer-Encoding: chunked", "", ""),
@@ -167,50 +130,32 @@ var parses = map[string]struct {
 			"HTTP/1.1 201 Created", "Content-Length: 2", "", "ok"),
 		want: outcome{Status: 201, Body: "ok", Reusable: true},
 	},
-	"another protocol": {
-		text: lines("HTTP/1.1 101 Switching Protocols", "", "bytes"),
-		want: outcome{Status: 101, Rest: "bytes"},
-	},
+	"another protocol": {text: lines("HTTP/1.1 101 Switching Protocols", "", "bytes"), want: outcome{Status: 101, Rest: "bytes"}},
 	"204 has no body": {
 		text: lines("HTTP/1.1 204 No Content", "Content-Length: 3", "", "HTT"),
 		want: outcome{Status: 204, Reusable: true, Rest: "HTT"},
 	},
-	"304 has no body": {
-		text: lines("HTTP/1.1 304 Not Modified", "Transfer-Encoding: chunked", "", ""),
-		want: outcome{Status: 304, Reusable: true},
-	},
-	"the answer to HEAD has no body": {
-		text: lines("HTTP/1.1 200 OK", "Content-Length: 300", "", ""),
-		head: true, want: outcome{Status: 200, Reusable: true},
-	},
-	"the answer to HEAD in chunks has none": {
-		text: lines("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", ""),
-		head: true, want: outcome{Status: 200, Reusable: true},
-	},
+	"304 has no body":                       {text: lines("HTTP/1.1 304 Not Modified", "Transfer-Encoding: chunked", "", ""), want: outcome{Status: 304, Reusable: true}},
+	"the answer to HEAD has no body":        {text: lines("HTTP/1.1 200 OK", "Content-Length: 300", "", ""), head: true, want: complete("")},
+	"the answer to HEAD in chunks has none": {text: lines("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", ""), head: true, want: complete("")},
 	"the server will close": {
 		text: lines("HTTP/1.1 200 OK", "Connection: upgrade , Close", "Content-Length: 2", "", "ok"),
 		want: outcome{Status: 200, Body: "ok"},
 	},
-	"HTTP/1.0": {
-		text: lines("HTTP/1.0 200 OK", "Content-Length: 2", "", "ok"),
-		want: outcome{Status: 200, Body: "ok"},
-	},
-	"HTTP/1.0 that is kept": {
-		text: lines("HTTP/1.0 200 OK", "Content-Length: 2", "Connection: Keep-Alive", "", "ok"),
-		want: outcome{Status: 200, Body: "ok", Reusable: true},
-	},
-	"another server":            {text: "SSH-2.0-OpenSSH_9.2\r\n", want: outcome{Err: `malformed HTTP response: status line of 19 bytes; the target sent "SSH-2.0-OpenSSH_9.2"`}},
-	"another version":           {text: "HTTP/2.0 200 OK\r\n", want: outcome{Err: `malformed HTTP response: status line of 15 bytes; the target sent "HTTP/2.0 200 OK"`}},
-	"a status of two digits":    {text: "HTTP/1.1 20\r\n", want: outcome{Err: `malformed HTTP response: status line of 11 bytes; the target sent "HTTP/1.1 20"`}},
-	"a status of four digits":   {text: "HTTP/1.1 2000 OK\r\n", want: outcome{Err: `malformed HTTP response: status line of 16 bytes; the target sent "HTTP/1.1 2000 OK"`}},
-	"a status of letters":       {text: "HTTP/1.1 2x0 OK\r\n", want: outcome{Err: `malformed HTTP response: status line of 15 bytes; the target sent "HTTP/1.1 2x0 OK"`}},
+	"HTTP/1.0":                  {text: lines("HTTP/1.0 200 OK", "Content-Length: 2", "", "ok"), want: outcome{Status: 200, Body: "ok"}},
+	"HTTP/1.0 that is kept":     {text: lines("HTTP/1.0 200 OK", "Content-Length: 2", "Connection: Keep-Alive", "", "ok"), want: complete("ok")},
+	"another server":            {text: "SSH-2.0-OpenSSH_9.2\r\n", want: malformedAs("status line", "SSH-2.0-OpenSSH_9.2")},
+	"another version":           {text: "HTTP/2.0 200 OK\r\n", want: malformedAs("status line", "HTTP/2.0 200 OK")},
+	"a status of two digits":    {text: "HTTP/1.1 20\r\n", want: malformedAs("status line", "HTTP/1.1 20")},
+	"a status of four digits":   {text: "HTTP/1.1 2000 OK\r\n", want: malformedAs("status line", "HTTP/1.1 2000 OK")},
+	"a status of letters":       {text: "HTTP/1.1 2x0 OK\r\n", want: malformedAs("status line", "HTTP/1.1 2x0 OK")},
 	"a status below 100":        {text: "HTTP/1.1 099 Low\r\n", want: outcome{Err: "response status is not within 100 to 999"}},
-	"a CR within a line":        {text: "HTTP/1.1 200 O\rK\r\n", want: outcome{Err: `malformed HTTP response: status line of 16 bytes; the target sent "HTTP/1.1 200 O\rK"`}},
-	"a folded line":             {text: lines("HTTP/1.1 200 OK", "X: a", " b: c", ""), want: outcome{Err: `malformed HTTP response: header of 5 bytes; the target sent " b: c"`}},
-	"a header without a colon":  {text: lines("HTTP/1.1 200 OK", "X", ""), want: outcome{Err: `malformed HTTP response: header of 1 bytes; the target sent "X"`}},
-	"a header without a name":   {text: lines("HTTP/1.1 200 OK", ": x", ""), want: outcome{Err: `malformed HTTP response: header of 3 bytes; the target sent ": x"`}},
-	"a space before the colon":  {text: lines("HTTP/1.1 200 OK", "X : x", ""), want: outcome{Err: `malformed HTTP response: header of 5 bytes; the target sent "X : x"`}},
-	"a control in a value":      {text: lines("HTTP/1.1 200 OK", "X: \x00", ""), want: outcome{Err: `malformed HTTP response: header of 4 bytes; the target sent "X: \x00"`}},
+	"a CR within a line":        {text: "HTTP/1.1 200 O\rK\r\n", want: malformedAs("status line", "HTTP/1.1 200 O\rK")},
+	"a folded line":             {text: lines("HTTP/1.1 200 OK", "X: a", " b: c", ""), want: malformedAs("header", " b: c")},
+	"a header without a colon":  {text: lines("HTTP/1.1 200 OK", "X", ""), want: malformedAs("header", "X")},
+	"a header without a name":   {text: lines("HTTP/1.1 200 OK", ": x", ""), want: malformedAs("header", ": x")},
+	"a space before the colon":  {text: lines("HTTP/1.1 200 OK", "X : x", ""), want: malformedAs("header", "X : x")},
+	"a control in a value":      {text: lines("HTTP/1.1 200 OK", "X: \x00", ""), want: malformedAs("header", "X: \x00")},
 	"nothing":                   {text: "", want: outcome{Err: "unexpected EOF"}},
 	"half a status line":        {text: "HTTP/1.1 2", want: outcome{Err: "unexpected EOF"}},
 	"half a header":             {text: "HTTP/1.1 200 OK\r\n", want: outcome{Err: "unexpected EOF"}},

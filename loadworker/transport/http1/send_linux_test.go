@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -123,6 +124,8 @@ func TestSendReadsWholeResponses(t *testing.T) {
 		"until it closes":                   {script: says("HTTP/1.1 200 OK\r\n\r\n", "all ", "of it"), want: transport.Response{Status: 200, Size: 9, Body: []byte("all of it")}, closed: true},
 		"until it closes, at once":          {script: says("HTTP/1.1 200 OK\r\n\r\nall"), want: transport.Response{Status: 200, Size: 3, Body: []byte("all")}, closed: true},
 		"Connection: close":                 {script: scripted.Stay(says("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")), want: transport.Response{Status: 200}, closed: true},
+		"HTTP/1.0":                          {script: scripted.Stay(says("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n")), want: transport.Response{Status: 200}, closed: true},
+		"another protocol":                  {script: scripted.Stay(says("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")), want: transport.Response{Status: 101}, closed: true},
 		"another response that is too much": {script: scripted.Stay(says(scripted.Empty + scripted.Empty)), want: transport.Response{Status: 200}, closed: true},
 		"garbage after it":                  {script: scripted.Stay(says(scripted.Empty + "x")), want: transport.Response{Status: 200}, closed: true},
 		"nothing":                           {script: says(), class: measure.Reset, closed: true},
@@ -153,13 +156,7 @@ func TestSendReadsWholeResponses(t *testing.T) {
 				}
 				began := time.Now()
 				got, err := s.send(&transport.Request{Method: method, Path: []byte("/"), Keep: 100}, timeout)
-				if err != nil {
-					if class := failure.Classify(err); class != tt.class {
-						t.Errorf("Do = %v, of class %v, want %v", err, class, tt.class)
-					}
-				} else if tt.class != measure.Success {
-					t.Errorf("Do = %+v, want class %v", got, tt.class)
-				}
+				wantOutcome(t, err, tt.class, failure.Reading)
 				if tt.class == measure.Timeout && time.Since(began) < timeout {
 					t.Errorf("it timed out after %v, want not before %v", time.Since(began), timeout)
 				}
@@ -174,7 +171,7 @@ func TestSendReadsWholeResponses(t *testing.T) {
 				}
 				if tt.closed { // another is opened, and the parser begins anew
 					if got, err := s.send(scripted.Get, scripted.Patience); err != nil || got.Status != 200 || got.Size != 0 || d.Opened() != 2 {
-						t.Errorf("the next = %+v, %v over connection %d; want an scripted.Empty 200 over the second", got, err, d.Opened())
+						t.Errorf("the next = %+v, %v over connection %d; want an empty 200 over the second", got, err, d.Opened())
 					}
 				}
 			})
@@ -205,7 +202,7 @@ func TestSendReportsReuse(t *testing.T) {
 }
 
 func TestSendLargeBodies(t *testing.T) {
-	const size = 8 << 20
+	size := int64(len(scripted.Large().Body))
 	echo := func(c *net.TCPConn, r *bufio.Reader) {
 		for {
 			request, err := http.ReadRequest(r)
@@ -214,8 +211,7 @@ func TestSendLargeBodies(t *testing.T) {
 			}
 			n, _ := io.Copy(io.Discard, request.Body)
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-			chunks := httpChunks{c}
-			_, _ = io.CopyN(chunks, zeros{}, n)
+			_, _ = io.CopyN(httpChunks{c}, zeros{}, n)
 			_, _ = io.WriteString(c, "0\r\n\r\n")
 		}
 	}
@@ -223,11 +219,12 @@ func TestSendLargeBodies(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			d := way.client(t, scripted.Serve(t, echo))
 			s := way.from(d)
-			r := &transport.Request{Method: "POST", Path: []byte("/"), Body: []byte(strings.Repeat("x", size)), Keep: 3}
-			for range 2 {
-				got, err := s.send(r, scripted.Patience)
-				if err != nil || got.Size != size || string(got.Body) != "\x00\x00\x00" {
-					t.Fatalf("%d bytes, of which %q is kept, %v; want %d", got.Size, got.Body, err, size)
+			r := *scripted.Large()
+			r.Keep = 3
+			for i := range 2 {
+				got, err := s.send(&r, scripted.Patience)
+				if err != nil || got.Size != size || string(got.Body) != "\x00\x00\x00" || got.Reused != (i > 0) {
+					t.Fatalf("%d bytes, of which %q is kept, reused %v, %v; want %d", got.Size, got.Body, got.Reused, err, size)
 				}
 			}
 			if d.Opened() != 1 {
@@ -241,36 +238,13 @@ func TestSendLargeBodies(t *testing.T) {
 type httpChunks struct{ w io.Writer }
 
 func (c httpChunks) Write(p []byte) (int, error) {
-	_, err := io.WriteString(c.w, hexOf(len(p))+"\r\n"+string(p)+"\r\n")
+	_, err := fmt.Fprintf(c.w, "%x\r\n%s\r\n", len(p), p)
 	return len(p), err
 }
 
-func hexOf(n int) string {
-	const digits = "0123456789abcdef"
-	text := ""
-	for ; n > 0; n /= 16 {
-		text = string(digits[n%16]) + text
-	}
-	return text
-}
+type zeros struct{}
 
-// A server may answer before it has read the whole request, and close the connection.
-func TestSendIsAnsweredBeforeItIsRead(t *testing.T) {
-	early := func(c *net.TCPConn, r *bufio.Reader) {
-		_, _ = r.ReadString('\n')
-		_, _ = io.WriteString(c, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
-		_, _ = io.Copy(io.Discard, r)
-	}
-	for kind, way := range senders(t) {
-		t.Run(kind, func(t *testing.T) {
-			s := way.from(way.client(t, scripted.Serve(t, early)))
-			r := &transport.Request{Method: "POST", Path: []byte("/"), Body: []byte(strings.Repeat("x", 8<<20))}
-			if got, err := s.send(r, scripted.Patience); err != nil || got.Status != 413 {
-				t.Errorf("Do = %+v, %v; want 413", got, err)
-			}
-		})
-	}
-}
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
 // If it closes the connection at once, a loop reads what it has said before it writes more.
 func TestALoopReadsTheAnswerBeforeAReset(t *testing.T) {

@@ -7,24 +7,13 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
-
-// counted is a watcher that counts the events of each call.
-type counted struct{ calls []int }
-
-func (c *counted) Came(n int, _ time.Duration) { c.calls = append(c.calls, n) }
-
-func (c *counted) sum() (n int) {
-	for _, call := range c.calls {
-		n += call
-	}
-	return n
-}
 
 // readStream feeds a response in pieces, and then the end of the connection if it is not whole.
 func readStream(of transport.Stream, method string, pieces ...string) (calls []int, r transport.Response, err error) {
 	var reader responseReader
-	w := &counted{}
+	w := &scripted.Watcher{}
 	request := &transport.Request{Method: method, Stream: &of, Watcher: w, Keep: 1000}
 	reader.begin(request)
 	reader.beginStream(request, time.Hour)
@@ -32,7 +21,7 @@ func readStream(of transport.Stream, method string, pieces ...string) (calls []i
 		if reader.parser.done() {
 			break
 		}
-		if err = reader.feed([]byte(p)); err == nil && len(w.calls) > 0 && p == "" && !reader.parser.done() {
+		if err = reader.feed([]byte(p)); err == nil && len(w.Calls) > 0 && p == "" && !reader.parser.done() {
 			err = fmt.Errorf("the response is not whole after the end of its connection")
 		}
 		reader.tell(0)
@@ -42,7 +31,7 @@ func readStream(of transport.Stream, method string, pieces ...string) (calls []i
 	}
 	r = reader.parser.response()
 	r.Streamed = reader.events.Streamed()
-	return w.calls, r, err
+	return w.Calls, r, err
 }
 
 // streams are responses, and the events of each.
@@ -149,7 +138,7 @@ func TestEventsOfResponsesThatBreakOff(t *testing.T) {
 // A server that never ends an event takes no memory here, and its events cost none.
 func TestAStreamTakesNoMemory(t *testing.T) {
 	var reader responseReader
-	request := &transport.Request{Method: "GET", Stream: &transport.Stream{Until: "[DONE]"}, Watcher: &counted{calls: make([]int, 0, 1000)}}
+	request := &transport.Request{Method: "GET", Stream: &transport.Stream{Until: "[DONE]"}, Watcher: &scripted.Watcher{Calls: make([]int, 0, 1000)}}
 	reader.begin(request)
 	reader.beginStream(request, time.Hour)
 	feed := func(b []byte) {
@@ -200,7 +189,7 @@ func FuzzStream(f *testing.F) {
 		if got.Streamed != want.Streamed && of.Events != transport.Chunks {
 			t.Errorf("%+v in two pieces, %+v at once", got.Streamed, want.Streamed)
 		}
-		if sum := (&counted{calls}).sum(); int64(sum) != got.Streamed.Events {
+		if sum := (&scripted.Watcher{Calls: calls}).Sum(); int64(sum) != got.Streamed.Events {
 			t.Errorf("told of %d events of %d", sum, got.Streamed.Events)
 		}
 	})

@@ -3,9 +3,7 @@ package http1
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -16,7 +14,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/measure"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -210,47 +207,13 @@ func ownCertificate(t *testing.T) []tls.Certificate {
 	return server.Certificates
 }
 
-// The address that a name leads to is checked on this way as on the others: no byte
-// reaches a server that the policy does not permit.
-func TestPolicyHoldsOverTLS(t *testing.T) {
-	reached := make(chan struct{}, 9)
-	config := scripted.ServeTLS(t, func(*tls.Conn, *bufio.Reader) { reached <- struct{}{} })
-	dialer, err := dial.NewDialer(config) // without a policy, no address is permitted
-	must.Succeed(t, err)
-	s := newLoopSender(t, NewClient(dialer, ""))
-	_, err = s.send(scripted.Get, scripted.Patience)
-	var e *failure.Error
-	if !errors.As(err, &e) || e.Phase != failure.Dialing {
-		t.Errorf("%v; want that the dialling fails", err)
-	}
-	select {
-	case <-reached:
-		t.Error("the server was reached")
-	case <-time.After(50 * time.Millisecond):
-	}
-}
-
-// A loop takes over a connection of TLS with all its state, and gives it back.
-func TestLoopTakesAndReturnsConnectionsOverTLS(t *testing.T) {
-	d := newTestClient(t, scripted.ServeTLS(t, answersTLS(9)))
-	c := d.newConn()
-	defer c.Close()
-	do(t, c)
-	s := newLoopSender(t, d)
-	for range 3 {
-		s.conn = c
-		s.loop.Add(&s.inLoop, c)
-		if r, err := s.send(scripted.Get, scripted.Patience); err != nil || !r.Reused {
-			t.Fatalf("%+v, %v; want that it is reused", r, err)
-		}
-		s.loop.Return(&s.inLoop, c)
-		if r, err := c.Do(context.Background(), scripted.Get, scripted.Far()); err != nil || !r.Reused {
-			t.Fatalf("%+v, %v; want that it is reused", r, err)
-		}
-	}
-	if d.Opened() != 1 {
-		t.Errorf("%d connections opened, want 1", d.Opened())
-	}
+func TestAServerWithoutTLSIsAFailureOfIt(t *testing.T) {
+	eachWayOverTLS(t, func(t *testing.T, way way) {
+		url := scripted.Serve(t, scripted.Stay(func(c *net.TCPConn, _ *bufio.Reader) { _, _ = io.WriteString(c, "SSH-2.0-OpenSSH_9.2\r\n") }))
+		s := way.from(newTestClient(t, dial.Config{URL: strings.Replace(url, "http:", "https:", 1)}))
+		_, err := s.send(scripted.Get, scripted.Patience)
+		wantOutcome(t, err, measure.TLS, failure.Handshaking)
+	})
 }
 
 // While it idles, a loop takes what is TLS's own, and answers it.

@@ -10,23 +10,12 @@ import (
 	xhttp2 "golang.org/x/net/http2"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
-// counted is a watcher that counts the events of each call.
-type counted struct{ calls []int }
-
-func (c *counted) Came(n int, _ time.Duration) { c.calls = append(c.calls, n) }
-
-func (c *counted) sum() (n int) {
-	for _, call := range c.calls {
-		n += call
-	}
-	return n
-}
-
 // sendStream sends a request whose response is read as a stream of events.
-func (c *client) sendStream(r transport.Request, of transport.Stream) (*Stream, *counted) {
-	w := &counted{}
+func (c *client) sendStream(r transport.Request, of transport.Stream) (*Stream, *scripted.Watcher) {
+	w := &scripted.Watcher{}
 	r.Stream, r.Watcher = &of, w
 	if r.Method == "" {
 		r.Method, r.Path = "GET", []byte("/")
@@ -130,14 +119,14 @@ func TestEventsOfFrames(t *testing.T) {
 				for piece := range slices.Chunk(s.take(), size) {
 					c.mustFeed(piece)
 				}
-				if got := st.events.Streamed(); got != tt.want || w.sum() != int(tt.want.Events) || c.outcome(st) != tt.outcome {
-					t.Errorf("in pieces of %d: %+v in the reads %v, %s; want %+v, %s", size, got, w.calls, c.outcome(st), tt.want, tt.outcome)
+				if got := st.events.Streamed(); got != tt.want || w.Sum() != int(tt.want.Events) || c.outcome(st) != tt.outcome {
+					t.Errorf("in pieces of %d: %+v in the reads %v, %s; want %+v, %s", size, got, w.Calls, c.outcome(st), tt.want, tt.outcome)
 				}
-				if size == 1 && len(w.calls) != int(tt.want.Events) {
-					t.Errorf("byte by byte, the events come in the reads %v", w.calls)
+				if size == 1 && len(w.Calls) != int(tt.want.Events) {
+					t.Errorf("byte by byte, the events come in the reads %v", w.Calls)
 				}
-				if size == 1<<20 && len(w.calls) > 1 {
-					t.Errorf("one read is told of by %v", w.calls)
+				if size == 1<<20 && len(w.Calls) > 1 {
+					t.Errorf("one read is told of by %v", w.Calls)
 				}
 			}
 		})
@@ -163,8 +152,8 @@ func TestEventsOfStreamsSideBySide(t *testing.T) {
 	event(3, "more", false)
 	event(1, "e", true)
 	c.mustFeed(s.take())
-	if fmt.Sprint(ofA.calls, ofB.calls) != "[2 1] [1 1]" || c.outcome(a) != "200" || c.outcome(b) != "" || c.outcome(other) != "" {
-		t.Errorf("%v, %v; %q, %q", ofA.calls, ofB.calls, c.outcome(a), c.outcome(b))
+	if fmt.Sprint(ofA.Calls, ofB.Calls) != "[2 1] [1 1]" || c.outcome(a) != "200" || c.outcome(b) != "" || c.outcome(other) != "" {
+		t.Errorf("%v, %v; %q, %q", ofA.Calls, ofB.Calls, c.outcome(a), c.outcome(b))
 	}
 	c.End(nil)
 	if c.outcome(b) != "200" || !b.events.Streamed().Left || c.outcome(other) != "reset" {
@@ -203,7 +192,7 @@ func TestLeavingKeepsWhatCame(t *testing.T) {
 func TestEventsTakeNoMemory(t *testing.T) {
 	c, s := ready(t)
 	_, w := c.sendStream(transport.Request{}, transport.Stream{Until: "[DONE]", Stall: time.Second})
-	w.calls = make([]int, 0, 10_000)
+	w.Calls = make([]int, 0, 10_000)
 	s.headers(1, false, ":status", "200")
 	c.mustFeed(s.take())
 	s.must(s.WriteData(1, false, []byte("data: a\n\n")))
@@ -216,7 +205,7 @@ func TestEventsTakeNoMemory(t *testing.T) {
 			t.Errorf("%v allocations for %s", n, name)
 		}
 	}
-	if len(w.calls) < 1000 {
-		t.Errorf("%d events came", len(w.calls))
+	if len(w.Calls) < 1000 {
+		t.Errorf("%d events came", len(w.Calls))
 	}
 }

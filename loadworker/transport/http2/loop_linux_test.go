@@ -2,18 +2,15 @@ package http2
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/address"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
@@ -212,28 +209,5 @@ func TestAConnectionThatIsDrainedIsReplaced(t *testing.T) {
 	d.await(3)
 	if got := d.outcomes[2]; got != measure.Refused.String() {
 		t.Errorf("the next request: %s, want that its connection is refused", got)
-	}
-}
-
-// Each address that the loop connects to is checked, whatever the name resolved to before.
-func TestTheLoopConnectsOnlyWhereThePolicyPermits(t *testing.T) {
-	requests := 0
-	for name, config := range scripted.Protocols(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests++ })) {
-		if !config.HTTP2 {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			config.Policy = address.Policy{Allowed: []address.Destination{{Range: netip.MustParsePrefix("0.0.0.0/0")}}}
-			dialer, err := dial.NewDialer(config)
-			must.Succeed(t, err)
-			d := newDriven(t, NewClient(dialer, "", Shared{}))
-			var failed error
-			d.onDone = func(_ *LoopStream, _ transport.Response, err error) { failed = err; d.outcomes[0] = "" }
-			d.open()
-			var refused *address.RefusedError
-			if !errors.As(failed, &refused) || requests != 0 {
-				t.Errorf("%v, %d requests; want a refusal of loopback", failed, requests)
-			}
-		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
 // fuzzMemory is what a Mux may keep of what a server sends.
@@ -47,7 +48,7 @@ func FuzzMux(f *testing.F) {
 		c := newClient(t)
 		var err error
 		cancelled := map[*Stream]bool{}
-		watched := map[*Stream]*counted{}
+		watched := map[*Stream]*scripted.Watcher{}
 		for len(in) > 0 && err == nil {
 			switch random.IntN(4) {
 			case 0:
@@ -86,8 +87,8 @@ func FuzzMux(f *testing.F) {
 		}
 		c.End(err)
 		for st, w := range watched {
-			if got := st.events.Streamed().Events; int(got) != w.sum() {
-				t.Fatalf("told of %d events of %d", w.sum(), got)
+			if got := st.events.Streamed().Events; int(got) != w.Sum() {
+				t.Fatalf("told of %d events of %d", w.Sum(), got)
 			}
 		}
 		for _, st := range c.streams {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -66,16 +68,9 @@ func (l *Loop) await(t *testing.T, done func() bool) {
 // echoes opens connections to a server that sends back what it gets.
 func echoes(t *testing.T) Opener {
 	t.Helper()
-	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Succeed(t, err)
-	t.Cleanup(func() { _ = lis.Close() })
-	go func() {
-		for c, err := lis.Accept(); err == nil; c, err = lis.Accept() {
-			go func() { _, _ = io.Copy(c, c); _ = c.Close() }()
-		}
-	}()
+	url := scripted.ServeAll(t, func(c *net.TCPConn, r *bufio.Reader) { _, _ = io.Copy(c, r) })
 	return func(ctx context.Context) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "tcp", lis.Addr().String())
+		return (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(url, "http://"))
 	}
 }
 

@@ -24,14 +24,14 @@ func TestProxiesOfTheEnvironmentAreNotUsed(t *testing.T) {
 		sendPastTheEnvironment(t)
 		return
 	}
-	f := newForwarder(t, "http://127.0.0.1:1")
+	f := scripted.NewProxy(t, "http://127.0.0.1:1")
 	again := exec.Command(os.Args[0], "-test.run=^TestProxiesOfTheEnvironmentAreNotUsed$", "-test.count=1")
 	again.Env = append(os.Environ(), inProxyEnvironment+"=1", "HTTP_PROXY="+f.URL, "HTTPS_PROXY="+f.URL, "http_proxy="+f.URL, "https_proxy="+f.URL, "NO_PROXY=", "no_proxy=")
 	out, err := again.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "PASS") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if asked := f.requests(); len(asked) > 0 {
+	if asked := f.Requests(); len(asked) > 0 {
 		t.Errorf("the environment's proxy was asked for %q", asked)
 	}
 }

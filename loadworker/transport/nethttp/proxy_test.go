@@ -7,12 +7,9 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,83 +23,16 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
-// forwarder is a proxy that records its requests.
-type forwarder struct {
-	*httptest.Server
-	// resolves maps the names that it knows, with port, to addresses.
-	resolves map[string]string
-
-	mu    sync.Mutex
-	asked []string
-}
-
-// newForwarder starts a proxy that knows shop.test, at the address of a URL.
-func newForwarder(t *testing.T, target string) *forwarder {
-	t.Helper()
-	_, port, err := net.SplitHostPort(hostOf(target))
-	must.Succeed(t, err)
-	f := &forwarder{resolves: map[string]string{"shop.test:" + port: hostOf(target)}}
-	f.Server = httptest.NewServer(f)
-	t.Cleanup(f.Close)
-	return f
-}
-
 func hostOf(url string) string {
 	_, host, _ := strings.Cut(url, "://")
 	return host
-}
-
-func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	f.asked = append(f.asked, r.Method+" "+r.RequestURI)
-	to := f.resolves[r.URL.Host]
-	f.mu.Unlock()
-	if to == "" {
-		http.Error(w, "I do not know "+r.URL.Host, http.StatusBadGateway)
-		return
-	}
-	if r.Method == http.MethodConnect {
-		f.connect(w, to)
-		return
-	}
-	(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
-		p.Out.URL.Scheme, p.Out.URL.Host = "http", to
-	}}).ServeHTTP(w, r)
-}
-
-// connect copies between the client and the target until either is done.
-func (f *forwarder) connect(w http.ResponseWriter, to string) {
-	there, err := net.Dial("tcp", to)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadGateway)
-		return
-	}
-	here, _, err := w.(http.Hijacker).Hijack()
-	if err != nil {
-		_ = there.Close()
-		return
-	}
-	_, _ = io.WriteString(here, "HTTP/1.1 200 Connection established\r\nX-Proxy: yes\r\n\r\n")
-	go func() {
-		_, _ = io.Copy(there, here)
-		_ = there.Close()
-	}()
-	_, _ = io.Copy(here, there)
-	_ = here.Close()
-}
-
-// requests returns its requests so far.
-func (f *forwarder) requests() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.asked)
 }
 
 // shop returns the URL of a target under a name that only its proxy knows.
 func shop(url string) string {
 	scheme, host, _ := strings.Cut(url, "://")
 	_, port, _ := net.SplitHostPort(host)
-	return scheme + "://shop.test:" + port
+	return scheme + "://" + scripted.Shop + ":" + port
 }
 
 // unknown is the worker's lookup, which does not know a target behind a proxy.
@@ -125,7 +55,7 @@ func TestRequestsPassTheProxy(t *testing.T) {
 			continue // not through a proxy
 		}
 		t.Run(name, func(t *testing.T) {
-			f := newForwarder(t, config.URL)
+			f := scripted.NewProxy(t, config.URL)
 			config.URL = shop(config.URL)
 			host := hostOf(config.URL)
 			if config.TLS != nil {
@@ -153,7 +83,7 @@ func TestRequestsPassTheProxy(t *testing.T) {
 			if config.TLS == nil {
 				seen = slices.Repeat([]string{"POST http://" + host + "/a%2Fb?q=1"}, 3)
 			}
-			same.As(t, "the proxy was asked for", seen, f.requests())
+			same.As(t, "the proxy was asked for", seen, f.Requests())
 			if n.Opened() < 1 || n.Opened() > 2 || n.Name() != "net/http "+protocol+" by proxy" {
 				t.Errorf("%d connections of %q for 3 requests; want one", n.Opened(), n.Name())
 			}
@@ -189,7 +119,7 @@ func TestProxyIsSentOneHost(t *testing.T) {
 
 func TestOneShotThroughAProxy(t *testing.T) {
 	config := scripted.Protocols(t, http.HandlerFunc(echo))["HTTP/1.1 over TLS"]
-	f := newForwarder(t, config.URL)
+	f := scripted.NewProxy(t, config.URL)
 	config.URL = shop(config.URL)
 	config.TLS.ServerName = "example.com"
 	n := newProxied(t, config, f.URL)
@@ -199,7 +129,7 @@ func TestOneShotThroughAProxy(t *testing.T) {
 			t.Errorf("%d, %v; want 200", got.Status, err)
 		}
 	}
-	if got := f.requests(); len(got) != 2 || n.Opened() != 2 {
+	if got := f.Requests(); len(got) != 2 || n.Opened() != 2 {
 		t.Errorf("asked for %q on %d connections, want a tunnel for each of 2 requests", got, n.Opened())
 	}
 }
