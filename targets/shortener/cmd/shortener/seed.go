@@ -59,7 +59,10 @@ func seed(ctx context.Context, w invocation) (err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	bounded, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	if err := s.prepare(bounded); err != nil {
+	switch err := s.prepare(bounded); {
+	case errors.Is(err, postgres.ErrOtherShard):
+		return err
+	case err != nil:
 		return fmt.Errorf("databases not there within %v: %w", startTimeout, err)
 	}
 	var loaders []shortener.Loader
