@@ -147,12 +147,14 @@ func openBackends(c serveConfig, count shortener.Count, now func() time.Time, lo
 		b.aids["redis"] = client.Ping
 	}
 	if c.cache == cacheRedis {
-		b.cache, err = redis.NewCache(client, b.shards, redis.CacheConfig{
+		cache, err := redis.NewCache(client, b.shards, redis.CacheConfig{
 			TTL: c.cacheTTL, NegativeTTL: c.cacheNegativeTTL, Now: now, Count: count, Log: logger,
 		})
 		if err != nil {
 			return nil, err
 		}
+		b.cache = cache
+		b.closers = append(b.closers, cache.Close)
 	}
 	return b, b.openClicks(c, client, count, logger)
 }

@@ -92,6 +92,10 @@ func addLinks(set *settings.Settings, codeLength *int, ttl *time.Duration) {
 	set.Duration(ttl, "link-ttl", "LINK_TTL", "8760h", "`time` that a link lives")
 }
 
+func addCache(set *settings.Settings, cache *string) {
+	addChoice(set, cache, "cache", "CACHE", "`cache` in front of the database: off or redis", off, cacheRedis)
+}
+
 func addRedis(set *settings.Settings, o *redis.Options) {
 	set.String(&o.Addr, "redis-addr", "REDIS_ADDR", "localhost:6379", "`host:port` of Redis, or the path of its socket")
 	set.Int(&o.DB, "redis-db", "REDIS_DB", "0", "`number` of the database in Redis")
