@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 )
 
 const (
-	// prepareEvery is how soon a shard that was not there is tried again.
+	// prepareEvery is how soon a shard that was not there is tried again, and one
+	// that has lost its tables is noticed.
 	prepareEvery = 500 * time.Millisecond
 	// foldEvery is how often clicks that are old enough are folded.
 	foldEvery = time.Hour
@@ -116,25 +118,34 @@ func (s *shards) prepareOne(ctx context.Context, i int, attempt func(context.Con
 // otherShard is the way out where a database is another shard.
 const otherShard = "set --postgres-shards (POSTGRES_SHARDS; in the chart postgres.shards) to the shards with which its links were stored, in their order, or begin with empty databases"
 
-// maintain prepares the shards and then folds their clicks, until ctx ends. It calls
-// refuse when the shards are not what is configured.
+// maintain prepares the shards, again if one loses its tables, and folds their
+// clicks, until ctx ends. It calls refuse when the shards are not what is configured.
 func (s *shards) maintain(ctx context.Context, refuse func(error)) {
 	s.background.Go(func() {
-		if err := s.prepare(ctx); err != nil {
-			refuse(err) // or ctx has ended, and this does nothing
-			return
-		}
-		turn := time.NewTicker(foldEvery)
+		look, turn := time.NewTicker(prepareEvery), time.NewTicker(foldEvery)
+		defer look.Stop()
 		defer turn.Stop()
 		for {
+			if s.lost() {
+				if err := s.prepare(ctx); err != nil {
+					refuse(err) // or ctx has ended, and this does nothing
+					return
+				}
+			}
 			select {
 			case <-ctx.Done():
 				return
+			case <-look.C:
 			case <-turn.C:
 				s.fold(ctx)
 			}
 		}
 	})
+}
+
+// lost reports whether a shard has to be prepared.
+func (s *shards) lost() bool {
+	return slices.ContainsFunc(s.stores, func(store *postgres.Store) bool { return !store.Prepared() })
 }
 
 func (s *shards) fold(ctx context.Context) {
