@@ -240,7 +240,7 @@ func TestBodySizeIsLimited(t *testing.T) {
 func TestAnnouncedBodiesHoldNothing(t *testing.T) {
 	for name, length := range map[string]int64{"of 8 MB": maxBatch, "of unknown length": -1} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, 0, nil)
+			s := newService(t, 0, func(c *Config) { c.Observe = func(eventstore.Observation) {} })
 			var clients sync.WaitGroup
 			defer clients.Wait()
 			for range 10 {
