@@ -211,7 +211,7 @@ func TestPoliciesAdmitOnlyWhoHasTheAddress(t *testing.T) {
 		"shortener-app": "nginx prometheus", "shortener-clicks": "prometheus",
 		"shortener-pgbouncer-0": "app", "shortener-pgbouncer-1": "app", "shortener-pgbouncer-2": "app",
 		"shortener-postgres": "seed clicks pgbouncer-0 pgbouncer-1 pgbouncer-2 postgres-exporter-0 postgres-exporter-1 postgres-exporter-2",
-		"shortener-redis":    "app clicks redis-exporter", "shortener-kafka": "app clicks",
+		"shortener-redis":    "app clicks seed redis-exporter", "shortener-kafka": "app clicks",
 	}
 	same.As(t, "callers", want, got)
 }

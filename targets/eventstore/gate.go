@@ -2,6 +2,7 @@ package eventstore
 
 import (
 	"context"
+	"io"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -97,7 +98,7 @@ func Presented(apiKey, authorization string) string {
 const bodiesInFlight = 64 << 20
 
 // Budget are the bytes that requests may hold.
-type Budget struct{ held atomic.Int64 }
+type Budget struct{ held, unread atomic.Int64 }
 
 // Reserve takes bytes until they are given back.
 func (b *Budget) Reserve(n int64) (release func(), err error) {
@@ -107,6 +108,44 @@ func (b *Budget) Reserve(n int64) (release func(), err error) {
 	}
 	return func() { b.held.Add(-n) }, nil
 }
+
+// ReserveUnread is Reserve for a request that is slow to come, of which n is the most
+// that it may have. Together they get half of the budget: a few clients that send
+// nothing would otherwise take all of it.
+func (b *Budget) ReserveUnread(n int64) (release func(), err error) {
+	if b.unread.Add(n) > bodiesInFlight/2 {
+		b.unread.Add(-n)
+		return nil, ErrNoMemory
+	}
+	free, err := b.Reserve(n)
+	if err != nil {
+		b.unread.Add(-n)
+		return nil, err
+	}
+	return func() { free(); b.unread.Add(-n) }, nil
+}
+
+// Body is what of a request's body has come. It takes bytes as they come: what
+// clients only announce takes none.
+type Body struct {
+	io.Reader
+	budget *Budget
+	held   int64
+}
+
+// Body returns a body whose bytes are taken as it is read, until it is released.
+func (b *Budget) Body(r io.Reader) *Body { return &Body{Reader: r, budget: b} }
+
+func (b *Body) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.held += int64(n); b.budget.held.Add(int64(n)) > bodiesInFlight {
+		return 0, ErrNoMemory
+	}
+	return n, err
+}
+
+// Release gives the bytes back.
+func (b *Body) Release() { b.budget.held.Add(-b.held) }
 
 // Held is how many bytes are taken.
 func (b *Budget) Held() int64 { return b.held.Load() }

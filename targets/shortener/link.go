@@ -38,6 +38,8 @@ type Finder interface {
 type Cache interface {
 	Finder
 	Put(ctx context.Context, l Link) error
+	// Doubt says that a link of this code may have been created, or may yet be.
+	Doubt(ctx context.Context, code string) error
 }
 
 // Store keeps links and counts their clicks.

@@ -106,10 +106,15 @@ func (s *Service) Shorten(ctx context.Context, rawURL string, alias *string) (Li
 		link.Code, err = s.createRandom(ctx, link)
 	}
 	if err != nil {
+		if s.Cache != nil && errors.Is(err, ErrOutcomeUnknown) {
+			s.cached(s.Cache.Doubt(ctx, link.Code))
+		}
 		return Link{}, fmt.Errorf("create link: %w", err)
 	}
 	s.Count(LinkCreated, 1)
-	s.keep(ctx, link)
+	if s.Cache != nil {
+		s.cached(s.Cache.Put(ctx, link))
+	}
 	return link, nil
 }
 
@@ -126,13 +131,10 @@ func (s *Service) createRandom(ctx context.Context, link Link) (string, error) {
 	return "", ErrNoFreeCode
 }
 
-// keep puts the link into the cache. The link exists whether or not the cache has it,
-// so a cache that fails fails no creation.
-func (s *Service) keep(ctx context.Context, link Link) {
-	if s.Cache == nil {
-		return
-	}
-	if err := s.Cache.Put(ctx, link); err != nil {
+// cached is the end of an update of the cache. The link exists whether or not the
+// cache has it, so a cache that fails fails no creation.
+func (s *Service) cached(err error) {
+	if err != nil {
 		s.Logger.Warn("cache not updated with new link", "error", err)
 	}
 }

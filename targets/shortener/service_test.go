@@ -30,12 +30,18 @@ func (c counter) count(e shortener.Event, n int) {
 type recorder struct {
 	shortener.Finder
 	put     []shortener.Link
+	doubted []string
 	clicked []string
 	err     error
 }
 
 func (r *recorder) Put(_ context.Context, l shortener.Link) error {
 	r.put = append(r.put, l)
+	return r.err
+}
+
+func (r *recorder) Doubt(_ context.Context, code string) error {
+	r.doubted = append(r.doubted, code)
 	return r.err
 }
 
@@ -153,6 +159,15 @@ func TestServiceUsesCache(t *testing.T) {
 	cache.err = errors.New("gone")
 	if _, err := f.Shorten(t.Context(), "example.com", nil); err != nil {
 		t.Errorf("Shorten() with a cache that fails = %v", err)
+	}
+	for failure, want := range map[error][]string{shortener.ErrOutcomeUnknown: {"mine"}, errors.New("refused"): nil} {
+		f.store.SetFailure(failure)
+		cache.doubted = nil
+		mine := "mine"
+		if _, err := f.Shorten(t.Context(), "example.com", &mine); !errors.Is(err, failure) {
+			t.Errorf("Shorten() = %v, want %v", err, failure)
+		}
+		same.As(t, fmt.Sprintf("codes that may be links after %q", failure), want, cache.doubted)
 	}
 }
 

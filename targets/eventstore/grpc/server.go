@@ -102,7 +102,7 @@ func (s *server) perform(ctx context.Context, method string, do func(context.Con
 		s.Observe(c.seen)
 	}()
 	if c.Caller, err = s.admit(ctx); err == nil {
-		ctx := rpc.Reserving(ctx, func() (func(), error) { return s.Bodies.Reserve(maxRequest) })
+		ctx := rpc.Reserving(ctx, func() (func(), error) { return s.Bodies.ReserveUnread(maxRequest) })
 		response, err = do(context.WithValue(ctx, callKey{}, c))
 	}
 	if err == nil {

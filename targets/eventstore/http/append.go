@@ -56,21 +56,21 @@ func (h *Handler) appendEvent(ctx context.Context, r *http.Request, c eventstore
 	}
 }
 
-// append reads the events of a request and stores them. The memory for its body
-// is held until then.
+// append reads the events of a request and stores them. The memory for what was read
+// of its body is held until then.
 func (h *Handler) append(ctx context.Context, r *http.Request, c eventstore.Caller, limit int64,
 	decode func(io.Reader) ([]eventstore.Event, error),
 ) ([]eventstore.Event, eventstore.Receipt, error) {
-	release, err := h.reserveBody(r, limit)
+	body, err := h.bodyOf(r, limit)
 	if err != nil {
 		return nil, eventstore.Receipt{}, err
 	}
-	defer release()
+	defer body.Release()
 	terms, err := termsOf(r.Header)
 	if err != nil {
 		return nil, eventstore.Receipt{}, err
 	}
-	events, err := decode(http.MaxBytesReader(nil, r.Body, limit))
+	events, err := decode(body)
 	if err != nil {
 		return nil, eventstore.Receipt{}, err
 	}

@@ -3,10 +3,11 @@ package http
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -224,17 +226,41 @@ func TestBodySizeIsLimited(t *testing.T) {
 	must.Succeed(t, err)
 	want := page{Status: 503, Headers: map[string]string{"Retry-After": "1"}, Body: problem(eventstore.ErrNoMemory.Error())}
 	same.As(t, "page", want, s.ask("POST", "/events", `{"type":"a"}`))
-	// A body of unknown length counts as the largest.
-	r := httptest.NewRequest("POST", "/events/batch", strings.NewReader("[]"))
-	r.ContentLength = -1
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	if w.Code != http.StatusServiceUnavailable {
-		t.Errorf("a body of unknown length: status %d, want 503", w.Code)
+	if got := s.ask("POST", "/events/batch", `[{"type":"a"}]`); got.Status != 503 {
+		t.Errorf("a batch: %+v", got)
 	}
 	release()
 	if got := s.ask("POST", "/events", `{"type":"a"}`); got.Status != 200 {
 		t.Errorf("after the others are done: %+v", got)
+	}
+}
+
+// Clients that announce large bodies, or bodies of unknown length, and send nothing
+// hold nothing: others are served meanwhile.
+func TestAnnouncedBodiesHoldNothing(t *testing.T) {
+	for name, length := range map[string]int64{"of 8 MB": maxBatch, "of unknown length": -1} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, 0, func(c *Config) { c.Observe = func(eventstore.Observation) {} })
+			var clients sync.WaitGroup
+			defer clients.Wait()
+			for range 10 {
+				body, send := io.Pipe()
+				r := httptest.NewRequest("POST", "/events/batch", body)
+				r.ContentLength = length
+				clients.Go(func() {
+					s.ServeHTTP(httptest.NewRecorder(), r)
+					body.Close()
+				})
+				defer send.Close()
+				if _, err := send.Write([]byte("[")); err != nil { // returns when it is read
+					t.Fatalf("a client that announces a body is refused: %v", err)
+				}
+			}
+			await.True(t, "what was sent to be held", func() bool { return s.Bodies.Held() == 10 })
+			if got := s.ask("POST", "/events", `{"type":"a"}`); got.Status != 200 {
+				t.Errorf("another client: %+v", got)
+			}
+		})
 	}
 }
 

@@ -22,15 +22,12 @@ const (
 	maxSmall = 4 << 10
 )
 
-// reserveBody takes what the body of a request may be.
-func (h *Handler) reserveBody(r *http.Request, limit int64) (release func(), err error) {
+// bodyOf is the body of a request, unless it is announced as one that is too long.
+func (h *Handler) bodyOf(r *http.Request, limit int64) (*eventstore.Body, error) {
 	if r.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
-	if r.ContentLength >= 0 {
-		limit = r.ContentLength
-	}
-	return h.Bodies.Reserve(limit)
+	return h.Bodies.Body(http.MaxBytesReader(nil, r.Body, limit)), nil
 }
 
 // wireEvent is an event as clients send it. A position in it is ignored.
@@ -44,11 +41,11 @@ func (e wireEvent) event() eventstore.Event {
 	return eventstore.Event{Type: e.Type, Data: e.Data, Timestamp: e.Timestamp}
 }
 
-// unreadable is an error of the request, in words for clients, unless
-// it is that the body is too long.
+// unreadable is an error of the request, in words for clients, unless it is that the
+// body is too long, or that there is no memory for it.
 func unreadable(err error) error {
 	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if errors.As(err, &tooLarge) || errors.Is(err, eventstore.ErrNoMemory) {
 		return err
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {

@@ -11,8 +11,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 )
 
-// maxBody is far more than a URL needs.
-const maxBody = 1 << 20
+// maxBody is several times what a URL of MaxURLLength needs with every byte escaped
+// (6 in JSON: \u0061), and so little that a thousand clients at once do
+// not fill the memory of a replica, which the chart limits to 256 MiB.
+const maxBody = 64 << 10
 
 // newLink is the body of POST /urls. Other fields are ignored.
 type newLink struct {

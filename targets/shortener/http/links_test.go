@@ -38,8 +38,8 @@ func TestLinksAreCreatedOrRefused(t *testing.T) {
 			body: `{"url":"example.com"}`, failure: fmt.Errorf("insert link: %w", shortener.ErrOutcomeUnknown), status: 504,
 			want: `{"error":"Done or not done: the database did not answer. Please check before you try again"}`,
 		},
-		"the largest body":  {body: `{"url":"example.com"}` + strings.Repeat(" ", maxBody-21), status: 201, want: `{"shortUrl":"http://sho.rt/abc123","code":"abc123"}`},
-		"too large a body":  {body: `{"url":"example.com"}` + strings.Repeat(" ", maxBody-20), status: 413, want: `{"error":"Request body is too large"}`},
+		"the largest body":  {body: `{"url":"example.com"}` + strings.Repeat(" ", 64<<10-21), status: 201, want: `{"shortUrl":"http://sho.rt/abc123","code":"abc123"}`},
+		"too large a body":  {body: `{"url":"example.com"}` + strings.Repeat(" ", 64<<10-20), status: 413, want: `{"error":"Request body is too large"}`},
 		"a null for a body": {body: `null`, status: 400, want: `{"error":"Invalid URL format"}`},
 	}
 	for name, tt := range tests {
@@ -102,7 +102,7 @@ func TestPagesOfSeed001(t *testing.T) {
 	wantStatusAndBody(t, s.ask("POST", "/shorten", ""), 422, `{"error":"Form field long_url is required"}`)
 	wantStatusAndBody(t, s.ask("POST", "/shorten", "long_url=%zz"), 422, `{"error":"Form field long_url is required"}`)
 	wantStatusAndBody(t, s.ask("POST", "/shorten", "long_url=ftp://a"), 400, `{"error":"Invalid URL format"}`)
-	wantStatusAndBody(t, s.ask("POST", "/shorten", "long_url="+strings.Repeat("a", maxBody)), 413, `{"error":"Request body is too large"}`)
+	wantStatusAndBody(t, s.ask("POST", "/shorten", "long_url="+strings.Repeat("a", 64<<10)), 413, `{"error":"Request body is too large"}`)
 	want := []string{"create 200", "create 422", "create 422", "create 400", "create 413"}
 	same.As(t, "observed", want, s.observed)
 	wantStatusAndBody(t, s.ask("POST", "/urls", `{"url":"example.com","alias":"mine"}`), 201, `{"shortUrl":"http://sho.rt/mine","code":"mine"}`)

@@ -7,6 +7,10 @@
 //
 //	links   one row for each code, which is unique
 //	clicks  one row for each click, which is its own record that it was counted
+//	shard   one row, which says which of how many shards the database is
+//
+// The number of shards decides where a code is looked for. A store therefore does
+// not open a database that was made as another shard than it is configured as.
 //
 // # How a click is counted once
 //

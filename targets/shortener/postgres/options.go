@@ -67,6 +67,9 @@ type Options struct {
 	Connections Connections
 	// PoolSize is the number of connections of a pool.
 	PoolSize int
+	// Shard is the place of the database among Shards databases, from 0 on. 0 of
+	// Shards is 1: the database is the only one.
+	Shard, Shards int
 	// LinkIndex keeps an index on (short_code, expires_at), beside the unique
 	// one on short_code.
 	LinkIndex bool
@@ -85,6 +88,9 @@ func (o Options) config() (*pgx.ConnConfig, error) {
 	}
 	if o.PoolSize < 1 {
 		return nil, fmt.Errorf("size of the pool of Postgres connections is %d: use 1 or more", o.PoolSize)
+	}
+	if shards := max(1, o.Shards); o.Shard < 0 || o.Shard >= shards {
+		return nil, fmt.Errorf("shard is %d of %d: use 0 to %d", o.Shard, shards, shards-1)
 	}
 	if o.Now == nil {
 		return nil, errors.New("store is incomplete: set Now")

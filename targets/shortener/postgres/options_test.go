@@ -23,6 +23,8 @@ func TestOpenRefusesOptions(t *testing.T) {
 		"port 0":       {func(o *Options) { o.Addr = "host:0" }, `"host:0" is no address of Postgres: its port is not 1 to 65535`},
 		"no way":       {func(o *Options) { o.Connections = "" }, `"" is no way to hold connections: use one of unlimited, pool, pgbouncer`},
 		"no pool":      {func(o *Options) { o.PoolSize = 0 }, "size of the pool of Postgres connections is 0: use 1 or more"},
+		"shard 1 of 1": {func(o *Options) { o.Shard = 1 }, "shard is 1 of 1: use 0 to 0"},
+		"shard -1":     {func(o *Options) { o.Shard, o.Shards = -1, 3 }, "shard is -1 of 3: use 0 to 2"},
 		"no clock":     {func(o *Options) { o.Now = nil }, "store is incomplete: set Now"},
 	}
 	for name, tt := range tests {

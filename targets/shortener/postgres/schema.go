@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -19,7 +20,7 @@ const schemaLock = 20261120
 //
 // clicks has no foreign key to links: it would lock the link's row for each
 // click. clicks_stored_at is of a few pages for millions of rows, which come
-// in its order.
+// in its order. shard has no row before Adopt, and one after it.
 const schema = `
 SELECT pg_advisory_xact_lock(%d);
 CREATE TABLE IF NOT EXISTS links (
@@ -36,6 +37,11 @@ CREATE TABLE IF NOT EXISTS clicks (
 	clicked_at timestamptz NOT NULL,
 	stored_at  timestamptz NOT NULL DEFAULT now()
 );
+CREATE TABLE IF NOT EXISTS shard (
+	the_only boolean PRIMARY KEY DEFAULT true CHECK (the_only),
+	place    integer NOT NULL,
+	shards   integer NOT NULL
+);
 CREATE INDEX IF NOT EXISTS clicks_link_id ON clicks (link_id);
 CREATE INDEX IF NOT EXISTS clicks_stored_at ON clicks USING brin (stored_at);
 %s`
@@ -48,13 +54,29 @@ const (
 // Prepare makes the schema as the options say, whatever it was. Until it has
 // succeeded once, the store answers nothing. It takes as long as an index over
 // all links takes to build, if there has to be one.
+//
+// A database that has no record of its shard is recorded as the shard that the
+// options say; with several shards, Confirm all of them before.
 func (s *Store) Prepare(ctx context.Context) error {
+	err := s.Confirm(ctx)
+	if errors.Is(err, ErrUnrecorded) {
+		err = s.adopt(ctx)
+	}
+	return err
+}
+
+// Confirm is Prepare of a database that is recorded already. A database without a
+// record gets the schema, and is ErrUnrecorded.
+func (s *Store) Confirm(ctx context.Context) error {
 	index := dropLinkIndex
 	if s.options.LinkIndex {
 		index = createLinkIndex
 	}
 	err := s.session(ctx, func(conn *pgx.Conn) error {
-		return conn.PgConn().Exec(ctx, fmt.Sprintf(schema, schemaLock, index)).Close()
+		if err := conn.PgConn().Exec(ctx, fmt.Sprintf(schema, schemaLock, index)).Close(); err != nil {
+			return err
+		}
+		return s.options.confirm(ctx, conn)
 	})
 	if err != nil {
 		return fmt.Errorf("prepare schema: %w", err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
@@ -77,10 +78,26 @@ func (s *Store) query(ctx context.Context, do func(context.Context, *pgx.Conn) e
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	err := s.session(ctx, func(conn *pgx.Conn) error { return do(ctx, conn) })
-	if err == nil || errors.Is(err, pgx.ErrNoRows) {
+	switch {
+	case err == nil || errors.Is(err, pgx.ErrNoRows):
 		s.answered.Store(s.options.Now().UnixNano())
+	case isMissing(err):
+		s.prepared.Store(false)
 	}
 	return err
+}
+
+// Prepared reports whether the store answers. It ceases to be when the database has
+// lost its tables, as one on a volume that ends with its pod does: it is to be
+// prepared again then.
+func (s *Store) Prepared() bool { return s.prepared.Load() }
+
+// undefinedTable is the SQLSTATE of a statement on a table that is not there.
+const undefinedTable = "42P01"
+
+func isMissing(err error) bool {
+	answer, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && answer.Code == undefinedTable
 }
 
 // queryRow reads one row; there being none is ErrNotFound.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -66,6 +67,7 @@ func (c CacheConfig) validate() error {
 // Cache keeps in Redis what a finder answered.
 type Cache struct {
 	config  CacheConfig
+	client  *Client
 	redis   *redis.Client
 	finder  shortener.Finder
 	breaker *gobreaker.CircuitBreaker[[]any]
@@ -73,11 +75,16 @@ type Cache struct {
 	flights singleflight.Group
 	// mget is the client's, unless a test is in its place.
 	mget func(ctx context.Context, keys ...string) *redis.SliceCmd
+	// hidden has an element when a negative entry may hide a link, until repair
+	// has taken it.
+	hidden    chan struct{}
+	repairing sync.WaitGroup
+	stop      context.CancelFunc
 }
 
 var _ shortener.Cache = (*Cache)(nil)
 
-// NewCache returns a cache in front of finder.
+// NewCache returns a cache in front of finder, which is to be closed.
 func NewCache(client *Client, finder shortener.Finder, config CacheConfig) (*Cache, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
@@ -91,7 +98,10 @@ func NewCache(client *Client, finder shortener.Finder, config CacheConfig) (*Cac
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	c := &Cache{config: config, redis: client.redis, finder: finder, mget: client.redis.MGet}
+	c := &Cache{
+		config: config, client: client, redis: client.redis, finder: finder, mget: client.redis.MGet,
+		hidden: make(chan struct{}, 1),
+	}
 	c.breaker = gobreaker.NewCircuitBreaker[[]any](gobreaker.Settings{
 		MaxRequests: successesToClose,
 		Timeout:     config.Pause,
@@ -101,19 +111,29 @@ func NewCache(client *Client, finder shortener.Finder, config CacheConfig) (*Cac
 		},
 	})
 	c.lookups = newLookups(c.fetch)
+	ctx, stop := context.WithCancel(context.Background())
+	c.stop = stop
+	c.repairing.Go(func() { c.repair(ctx) })
 	return c, nil
+}
+
+// Close ends what goes on beside the calls. The client stays open.
+func (c *Cache) Close() error {
+	c.stop()
+	c.repairing.Wait()
+	return nil
 }
 
 // Find returns the link of a code, from Redis if it is there.
 func (c *Cache) Find(ctx context.Context, code string) (shortener.Link, error) {
-	entry, found, err := c.lookups.get(ctx, linkPrefix+code)
+	entry, found, generation, err := c.lookups.get(ctx, linkPrefix+code)
 	switch {
 	case ctx.Err() != nil && !found:
 		return shortener.Link{}, ctx.Err() // the caller is gone: no need to ask the store
 	case err != nil:
 		c.config.Count(shortener.CacheFailure, 1)
-		return c.ask(ctx, code, false)
-	case found && entry == negative:
+		return c.ask(ctx, code, nil)
+	case found && entry == negative+generation:
 		c.config.Count(shortener.CacheNegativeHit, 1)
 		return shortener.Link{}, shortener.ErrNotFound
 	case found:
@@ -124,18 +144,19 @@ func (c *Cache) Find(ctx context.Context, code string) (shortener.Link, error) {
 		}
 	}
 	c.config.Count(shortener.CacheMiss, 1)
-	return c.ask(ctx, code, true)
+	return c.ask(ctx, code, func(link shortener.Link, err error) { c.keep(code, generation, link, err) })
 }
 
-// ask asks the finder, once for all concurrent callers. The context of one caller
-// does not end the question of the others.
-func (c *Cache) ask(ctx context.Context, code string, remember bool) (shortener.Link, error) {
+// ask asks the finder, once for all concurrent callers, and gives the answer to keep,
+// if there is one. The context of one caller does not end the question of
+// the others.
+func (c *Cache) ask(ctx context.Context, code string, keep func(shortener.Link, error)) (shortener.Link, error) {
 	flight := c.flights.DoChan(code, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
 		link, err := c.finder.Find(ctx, code)
-		if remember {
-			c.keep(code, link, err)
+		if keep != nil {
+			keep(link, err)
 		}
 		return link, err
 	})
@@ -160,25 +181,21 @@ func landed(ctx context.Context, flight <-chan singleflight.Result) (shortener.L
 
 // keep stores what the finder answered. That it could not be stored is
 // seen in the breaker, and costs no more than the next question.
-func (c *Cache) keep(code string, link shortener.Link, err error) {
+func (c *Cache) keep(code, generation string, link shortener.Link, err error) {
 	switch {
 	case err == nil:
 		_ = c.set(link)
 	case errors.Is(err, shortener.ErrNotFound) && c.config.NegativeTTL > 0:
-		_ = c.guard(func(ctx context.Context) error {
-			return c.redis.SetNX(ctx, linkPrefix+code, negative, c.config.NegativeTTL).Err()
-		})
+		_ = c.keepNegative(code, generation)
 	}
 }
 
-// Put stores a new link, in the place of whatever was known of its code.
+// Put stores a new link, in the place of whatever was known of its code. Where that
+// fails, negative entries are void as soon as Redis answers.
 func (c *Cache) Put(_ context.Context, link shortener.Link) error {
 	// Later calls must not share an earlier lookup.
 	c.flights.Forget(link.Code)
-	if err := c.set(link); err != nil {
-		return fmt.Errorf("store new link in the cache: %w", err)
-	}
-	return nil
+	return c.orHide(c.set(link))
 }
 
 func (c *Cache) set(link shortener.Link) error {

@@ -81,6 +81,7 @@ func TestDefaults(t *testing.T) {
 	if err != nil || cache.config.Timeout != 500*time.Millisecond || cache.config.Pause != 30*time.Second || cache.config.Now == nil {
 		t.Errorf("cache is %+v, %v", cache.config, err)
 	}
+	must.Report(t, "Close", cache.Close())
 	queue, err := NewQueue(client, QueueConfig{Count: count, Log: log})
 	if err != nil || cap(queue.buffer) != defaultBuffer || queue.config.Wait != defaultWait {
 		t.Errorf("queue is %+v, %v", queue.config, err)

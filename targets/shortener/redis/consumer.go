@@ -234,20 +234,3 @@ func (c *Consumer) acknowledge(ctx context.Context, entries []redis.XMessage) er
 	}
 	return nil
 }
-
-// leave strikes this consumer off the group, so that the names of replicas do
-// not pile up there. With entries that it has not acknowledged it stays: they
-// would be struck off with it.
-func (c *Consumer) leave(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
-	defer cancel()
-	pending, err := c.redis.XPendingExt(ctx, &redis.XPendingExtArgs{
-		Stream: Stream, Group: Group, Consumer: c.config.Name, Start: "-", End: "+", Count: 1,
-	}).Result()
-	if err == nil && len(pending) == 0 {
-		err = c.redis.XGroupDelConsumer(ctx, Stream, Group, c.config.Name).Err()
-	}
-	if err != nil {
-		c.config.Log.Warn("leave consumer group", "error", err)
-	}
-}

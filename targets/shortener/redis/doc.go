@@ -5,11 +5,12 @@
 // domain, go-redis and what bounds failures around it, and no other package of
 // the target.
 //
-//	url:<code>   a link (+, see entry.go), or - for a code that has none; it
-//	             lives for CacheConfig.TTL and never longer than the link, or
-//	             for CacheConfig.NegativeTTL
-//	clicks       a stream of clicks that the store has not counted yet, read by
-//	             the consumer group clicks
+//	url:<code>      a link (+, see entry.go), or - for a code that has none; it
+//	                lives for CacheConfig.TTL and never longer than the link, or
+//	                for CacheConfig.NegativeTTL
+//	url-generation  which negative entries count
+//	clicks          a stream of clicks that the store has not counted yet, read by
+//	                the consumer group clicks
 //
 // # Cache
 //
@@ -18,10 +19,15 @@
 // a code are one query to the store. When Redis fails the store answers; after five
 // failures in a row the breaker opens for 30 s, and closes after two successes.
 //
-// A code without a link gets a negative entry only if it has no entry yet (SET NX),
-// whereas a new link replaces any entry (SET): a late negative answer does not hide
-// a link that was created meanwhile. Where Redis failed at the creation, an old
-// negative entry may hide the link until its time is over.
+// A code without a link gets a negative entry only if it has none of a link, whereas
+// a new link replaces any entry (SET): a late negative answer does not hide a link
+// that was created meanwhile. Links that come by another way, and those whose entry
+// could not be written, change the generation of negative entries, which every
+// lookup reads before it asks the store: all negative entries before are void, those
+// of lookups in flight among them. A replica that could not write does it as soon as
+// Redis answers it again; where it ends before, an old negative entry may hide the
+// link until its time is over. Where the store did not say whether it created a link,
+// no negative entry of its code is kept.
 //
 // # Clicks
 //

@@ -9,7 +9,10 @@ import (
 
 // An entry of the cache is one of
 //
-//	"-"                          the code has no link
+//	"-" generation               the code has no link, while that is the generation
+//	                             of negative entries
+//	"?"                          it may have had none when it was looked up, which is
+//	                             not to be remembered
 //	"+" created expires url      it has; the instants are 8 bytes each, the
 //	                             microseconds since 1970, big-endian
 //
@@ -17,6 +20,7 @@ import (
 // than all else that the cache does for it.
 const (
 	negative   = "-"
+	doubtful   = "?"
 	positive   = '+'
 	headerSize = 1 + 8 + 8
 )

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -107,4 +108,39 @@ func TestRunRemovesDeadConsumers(t *testing.T) {
 	await.True(t, "the dead one is struck off", func() bool { return !slices.Contains(members(t, client), "dead") })
 	stop()
 	must.Report(t, "ended", <-ended)
+}
+
+// interrupting runs interrupt before a consumer is removed by a command of its own.
+type interrupting struct{ interrupt func() }
+
+func (h interrupting) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, command redis.Cmder) error {
+		if slices.Contains(command.Args(), any("delconsumer")) {
+			h.interrupt()
+		}
+		return next(ctx, command)
+	}
+}
+
+func (h interrupting) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (h interrupting) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// A consumer whose read broke off may be given a click by that read still, when it
+// leaves the group. The click is not struck off with its name.
+func TestLeavingConsumerLosesNoClick(t *testing.T) {
+	c, client, stored := group(t, time.Hour)
+	addConsumer(t, client, "lives")
+	late := open(t, client.redis.Options().Addr)
+	click := addClick(t, client)
+	client.redis.AddHook(interrupting{func() {
+		must.Report(t, "late read", late.redis.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: Group, Consumer: "lives", Streams: []string{Stream, ">"}}).Err())
+	}})
+	c.leave(t.Context())
+	c.config.ClaimAfter = 0
+	must.Succeed(t, c.abandoned(t.Context()))
+	must.Succeed(t, c.fresh(t.Context()))
+	same.As(t, "clicks that the next consumer stores", []shortener.Click{click}, *stored)
 }

@@ -18,15 +18,15 @@ func TestLookupsAreNotMixedUp(t *testing.T) {
 		for i, key := range keys {
 			values[i] = "value of " + key
 		}
-		return values, nil
+		return values, nil // the last one is the generation
 	})
 	var callers sync.WaitGroup
 	for i := range 100 {
 		callers.Go(func() {
 			key := fmt.Sprint(i)
-			value, found, err := s.get(t.Context(), key)
-			if err != nil || !found || value != "value of "+key {
-				t.Errorf("%s is %q, %v, %v", key, value, found, err)
+			value, found, generation, err := s.get(t.Context(), key)
+			if err != nil || !found || value != "value of "+key || generation != "value of url-generation" {
+				t.Errorf("%s is %q, %v, of generation %q, %v", key, value, found, generation, err)
 			}
 		})
 	}
@@ -56,15 +56,16 @@ func TestLookupFails(t *testing.T) {
 		err    error
 		want   string
 	}{
-		"with the fetch":              {err: broken, want: "broken"},
-		"with too few values":         {values: []any{}, want: "redis answered 1 keys with 0 values"},
-		"with what is no text":        {values: []any{int64(1)}, want: "value of key is a int64, want a text"},
-		"not, with what is not there": {values: []any{nil}},
+		"with the fetch":              {err: broken, want: "look up key: broken"},
+		"with too few values":         {values: []any{nil}, want: "look up key: redis answered 2 keys with 1 values"},
+		"with what is no text":        {values: []any{int64(1), nil}, want: "look up key: value is a int64, want a text"},
+		"with no text as generation":  {values: []any{nil, int64(1)}, want: "look up key: value is a int64, want a text"},
+		"not, with what is not there": {values: []any{nil, nil}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := newLookups(func([]string) ([]any, error) { return tt.values, tt.err })
-			_, found, err := s.get(t.Context(), "key")
+			_, found, _, err := s.get(t.Context(), "key")
 			if found {
 				t.Error("found")
 			}

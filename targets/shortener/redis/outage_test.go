@@ -70,7 +70,7 @@ func TestBreakerOpensAndCloses(t *testing.T) {
 			if broken {
 				return redis.NewSliceResult(nil, errors.New("broken"))
 			}
-			return redis.NewSliceResult([]any{string(encodeEntry(known))}, nil)
+			return redis.NewSliceResult([]any{string(encodeEntry(known)), nil}, nil)
 		}
 		steps := []struct {
 			name    string

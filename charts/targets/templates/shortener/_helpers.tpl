@@ -36,13 +36,18 @@ PgBouncer, (list $ "pgbouncer").
 - {name: LINK_TTL, value: {{ $root.Values.shortener.linkTTL | quote }}}
 {{- end }}
 
+{{/* The environment of what uses Redis. */}}
+{{- define "shortener.redisAddress" -}}
+- {name: REDIS_ADDR, value: "{{ .Values.shortener.service.name }}-redis:6379"}
+{{ include "targets.password" (list "REDIS_PASSWORD" (include "targets.secret" (list . "shortener")) "redis-password") }}
+{{- end }}
+
 {{/* The environment of replicas and consumers for clicks, and for Redis if they need it. */}}
 {{- define "shortener.queues" -}}
 {{- with .Values.shortener -}}
 - {name: CLICKS, value: {{ ternary "off" .clicks.mode (eq .clicks.mode "none") | quote }}}
 {{- if include "shortener.redis" $ }}
-- {name: REDIS_ADDR, value: "{{ .service.name }}-redis:6379"}
-{{ include "targets.password" (list "REDIS_PASSWORD" (include "targets.secret" (list $ "shortener")) "redis-password") }}
+{{ include "shortener.redisAddress" $ }}
 - {name: REDIS_POOL_SIZE, value: {{ $.Values.redis.poolSize | int64 | quote }}}
 {{- end }}
 {{- if eq .clicks.mode "kafka" }}

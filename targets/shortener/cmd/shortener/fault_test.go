@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
@@ -96,6 +98,36 @@ func TestServeWithoutShards(t *testing.T) {
 			t.Errorf("%s = %d %s, want %d", path, got.status, got.body, want)
 		}
 	}
+}
+
+// A Postgres that keeps its data no longer than its pod comes back empty: replicas
+// that run make the schema anew, as one that starts does, and say until then that they
+// are not ready.
+func TestDatabaseComesBackEmpty(t *testing.T) {
+	server := postgrestest.New(t)
+	r := start(t, append([]string{"serve", "--clicks=sync"}, onShards(server)...)...)
+	awaitReady(t, r)
+	shorten(t, r, "https://example.com/lost")
+	execute(t, server, `DROP SCHEMA public CASCADE; CREATE SCHEMA public`)
+	if got := get(t, r.URL+"/stats"); got.status != 503 {
+		t.Errorf("/stats without tables = %d %s, want 503", got.status, got.body)
+	}
+	await.True(t, "links are created again", func() bool {
+		_, err := tryShorten(r, "https://example.com/")
+		return err == nil
+	})
+	awaitReady(t, r)
+	if links, _, err := totals(r); err != nil || links != 1 {
+		t.Errorf("%d links, %v; want 1", links, err)
+	}
+}
+
+func execute(t *testing.T, server *postgrestest.Server, statements string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), server.URL("postgres"))
+	must.Succeed(t, err)
+	defer conn.Close(t.Context())
+	must.Succeed(t, conn.PgConn().Exec(t.Context(), statements).Close())
 }
 
 // acknowledged collects the successful replies of concurrent clients.

@@ -18,6 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/http"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/kafka"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/postgres"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/prometheus"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/redis"
 )
@@ -69,19 +70,24 @@ type drainer interface {
 	Drain()
 }
 
-// listen answers until ctx ends, while the shards are maintained.
+// listen answers until ctx ends, while the shards are maintained, or until one of
+// them is found to be another shard than it is configured as.
 func listen(ctx context.Context, l listening, handler drainer, s *shards, logger *slog.Logger, about ...any) error {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+strconv.Itoa(l.port))
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	logger.Info("serving", append([]any{"addr", ln.Addr().String()}, about...)...)
-	background, stop := context.WithCancel(ctx)
-	defer stop()
-	s.maintain(background)
-	return serving.Serve(ctx, ln, serving.Options{
+	ctx, refuse := context.WithCancelCause(ctx)
+	defer refuse(nil)
+	s.maintain(ctx, refuse)
+	err = serving.Serve(ctx, ln, serving.Options{
 		Handler: handler, Drain: handler.Drain, Delay: l.shutdownDelay, WriteTimeout: writeTimeout, Logger: logger,
 	})
+	if cause := context.Cause(ctx); errors.Is(cause, postgres.ErrOtherShard) {
+		return errors.Join(cause, err)
+	}
+	return err
 }
 
 func newMetrics() (*prom.Registry, *prometheus.Metrics, error) {
@@ -141,12 +147,14 @@ func openBackends(c serveConfig, count shortener.Count, now func() time.Time, lo
 		b.aids["redis"] = client.Ping
 	}
 	if c.cache == cacheRedis {
-		b.cache, err = redis.NewCache(client, b.shards, redis.CacheConfig{
+		cache, err := redis.NewCache(client, b.shards, redis.CacheConfig{
 			TTL: c.cacheTTL, NegativeTTL: c.cacheNegativeTTL, Now: now, Count: count, Log: logger,
 		})
 		if err != nil {
 			return nil, err
 		}
+		b.cache = cache
+		b.closers = append(b.closers, cache.Close)
 	}
 	return b, b.openClicks(c, client, count, logger)
 }

@@ -198,6 +198,17 @@ func TestSeedIsFound(t *testing.T) {
 	}
 }
 
+// A code that was looked up before it was seeded is found afterwards, though a cache
+// remembers that it had no link.
+func TestSeededLinkIsFoundAfterItWasMissed(t *testing.T) {
+	flags := append([]string{"--cache=redis", "--redis-addr=" + redistest.Start(t)}, database(t)...)
+	r := start(t, append([]string{"serve"}, flags...)...)
+	awaitReady(t, r)
+	same.As(t, "status before", 404, get(t, r.URL+"/000003").status)
+	must.Succeed(t, run(t.Context(), invoke(nil, append([]string{"seed", "--rows=5"}, flags...)...)))
+	same.As(t, "status after", 302, get(t, r.URL+"/000003").status)
+}
+
 // The command checks what it serves, and knows when it is not there.
 func TestCheckPassesWhatRunsAlone(t *testing.T) {
 	r := start(t, append([]string{"serve"}, database(t)...)...)

@@ -79,7 +79,7 @@ func parseServe(w invocation) (serveConfig, error) {
 		settings.Networks)
 	addShards(set, &c.shards, &c.postgres)
 	addLinks(set, &c.codeLength, &c.linkTTL)
-	addChoice(set, &c.cache, "cache", "CACHE", "`cache` in front of the database: off or redis", off, cacheRedis)
+	addCache(set, &c.cache)
 	set.Duration(&c.cacheTTL, "cache-ttl", "CACHE_TTL", "24h", "`time` that the cache keeps a link")
 	set.Duration(&c.cacheNegativeTTL, "cache-negative-ttl", "CACHE_NEGATIVE_TTL", "5m", "`time` that the cache keeps that a code has no link")
 	addChoice(set, &c.clicks, "clicks", "CLICKS", "how `clicks` are counted: off, sync, redis or kafka", off, clicksSync, clicksRedis, clicksKafka)

@@ -50,7 +50,7 @@ func (l *listening) validate() error {
 // which all but Addr and Now are every shard's.
 func addShards(set *settings.Settings, addrs *[]string, o *postgres.Options) {
 	settings.Value(set, addrs, "postgres-shards", "POSTGRES_SHARDS", "localhost:5432",
-		"comma-separated `host:port` of 1 to 3 shards, in the order of their names on the ring (shard0, shard1, shard2)",
+		"comma-separated `host:port` of 1 to 3 shards, in the order of their names on the ring (shard0, shard1, shard2); databases that were made with others are refused",
 		shardAddrs)
 	set.String(&o.Database, "postgres-database", "POSTGRES_DATABASE", "shortener", "`name` of the database in every shard")
 	set.String(&o.User, "postgres-user", "POSTGRES_USER", "shortener", "`name` of the user in every shard")
@@ -90,6 +90,10 @@ func split(list string) []string {
 func addLinks(set *settings.Settings, codeLength *int, ttl *time.Duration) {
 	set.Int(codeLength, "code-length", "CODE_LENGTH", "6", "`length` of codes that are no aliases, 1 to 30")
 	set.Duration(ttl, "link-ttl", "LINK_TTL", "8760h", "`time` that a link lives")
+}
+
+func addCache(set *settings.Settings, cache *string) {
+	addChoice(set, cache, "cache", "CACHE", "`cache` in front of the database: off or redis", off, cacheRedis)
 }
 
 func addRedis(set *settings.Settings, o *redis.Options) {

@@ -55,10 +55,11 @@ func TestClicksSettings(t *testing.T) {
 }
 
 func TestSeedSettings(t *testing.T) {
-	c, err := parseSeed(invoke(nil, "--rows=7", "--seed=2", "--code-length=5", "--link-ttl=1h"))
+	c, err := parseSeed(invoke(map[string]string{"CACHE": "redis", "REDIS_ADDR": "r:6379", "REDIS_PASSWORD": "rp"}, "--rows=7", "--seed=2", "--code-length=5", "--link-ttl=1h"))
 	must.Succeed(t, err)
 	want := shortener.Seeding{Rows: 7, Seed: 2, CodeLength: 5, TTL: time.Hour, Now: midnight()}
 	same.As(t, "seeding", want, c.seeding)
+	same.As(t, "cache", []string{"redis", "r:6379", "rp"}, []string{c.cache, c.redis.Addr, c.redis.Password})
 }
 
 // Every mistake is reported before the program listens or connects.
