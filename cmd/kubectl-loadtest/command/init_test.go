@@ -38,9 +38,7 @@ func TestInitWritesWhatTheAPITakes(t *testing.T) {
 			if written.code != 0 {
 				t.Fatalf("exit code %d: %s", written.code, written.err)
 			}
-			if got := withInput(t, written.out, "validate", "-f", "-", "--config", allHosts(t)); got.code != 0 {
-				t.Errorf("validate: exit code %d:\n%s\n%s", got.code, got.err, written.out)
-			}
+			withInput(t, written.out, "validate", "-f", "-", "--config", allHosts(t)).exits(t, 0)
 			if out, err := kubectl(written.out, "create", "--dry-run=server", "-n", p.namespace, "-f", "-"); err != nil {
 				t.Errorf("the API server: %s", out)
 			}
@@ -121,10 +119,7 @@ func TestInitRefuses(t *testing.T) {
 		"no HAR":            {"{}", []string{"--from-har", "-"}, "has no log.entries"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := withInput(t, tt.input, append([]string{"init"}, tt.args...)...)
-			if got.code != 4 || got.out != "" || !strings.Contains(got.err, tt.want) {
-				t.Errorf("exit code %d, %q, %q; want …%s…", got.code, got.out, got.err, tt.want)
-			}
+			withInput(t, tt.input, append([]string{"init"}, tt.args...)...).fails(t, tt.want)
 		})
 	}
 }
