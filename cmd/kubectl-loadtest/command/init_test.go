@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -48,11 +47,10 @@ func TestInitWritesWhatTheAPITakes(t *testing.T) {
 
 // What was read of a log is told beside the manifest, and holds no credential.
 func TestInitTellsWhatItReadOfALog(t *testing.T) {
-	log, err := os.ReadFile("../draft/testdata/access.log")
-	must.Succeed(t, err)
+	log := must.ReadFile(t, "../draft/testdata/access.log")
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	_, err = z.Write(log)
+	_, err := z.Write(log)
 	must.Succeed(t, errors.Join(err, z.Close()))
 	got := withInput(t, packed.String(), "init", "--from-log", "-", "--service", "shop:80", "--log-methods", "get,post")
 	contains(t, "the account", got.err, "Read 1402 lines: 1400 requests, and 2 not parsed.", "line 6: the line has no known format", "HEAD 21", "at most 4/s within 1s", "GET /api/items/{number}")

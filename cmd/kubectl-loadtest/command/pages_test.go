@@ -26,8 +26,7 @@ func currentPages(t *testing.T) map[string][]byte {
 	const root = "../../.."
 	texts := map[string][]byte{}
 	read := func(name string) {
-		text, err := os.ReadFile(filepath.Join(root, name))
-		must.Succeed(t, err)
+		text := must.ReadFile(t, filepath.Join(root, name))
 		texts[name] = text
 	}
 	err := fs.WalkDir(os.DirFS(root), "docs", func(name string, d fs.DirEntry, err error) error {

@@ -110,8 +110,7 @@ func TestReportOfWhatWasKept(t *testing.T) {
 	}
 	serveBucket(t, folder)
 	one := filepath.Join(folder, "shop/checkout/b.json.gz")
-	file, err := os.ReadFile(one)
-	must.Succeed(t, err)
+	file := must.ReadFile(t, one)
 	for want, got := range map[string]answer{
 		"shop/checkout: ❌ Failed":              p.run("report", "--from", one, "-o", "markdown"),
 		"## shop/checkout: ❌ Failed":           p.execute(t.Context(), &screen{}, string(file), "report", "--from", "-", "-o", "markdown"),

@@ -110,9 +110,8 @@ func TestWhatCannotBeCompared(t *testing.T) {
 		"at least two LoadTests":                                 {finished("v3")},
 		"LoadTest v4 has not finished":                           {finished("v3"), running},
 	} {
-		if _, err := comparison.New(tests); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		_, err := comparison.New(tests)
+		must.Say(t, err, want)
 	}
 }
 

@@ -2,7 +2,6 @@ package preview_test
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/preview"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var now = time.Date(2026, 11, 20, 10, 15, 0, 0, time.UTC)
@@ -36,8 +36,7 @@ func TestText(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			spec, err := os.ReadFile(file)
-			must.Succeed(t, err)
+			spec := must.ReadFile(t, file)
 			p, err := preview.New(parse(t, string(spec)), noRules(t), "", now)
 			must.Succeed(t, err)
 			golden.Check(t, strings.TrimSuffix(file, ".yaml")+".txt", p.Text())
@@ -186,12 +185,8 @@ func TestThresholdNamesWhatItComparesWith(t *testing.T) {
 		"otherTargets: [{name: v3, service: {name: api-v3}}]\nversus: {target: v3}": "p95 at most 5% above the control",
 	} {
 		p, err := preview.New(parse(t, small+relative+other), noRules(t), "", now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := p.Thresholds[0].Text; got != want {
-			t.Errorf("%s: %q, want %q", other, got, want)
-		}
+		must.Succeed(t, err)
+		same.As(t, other, want, p.Thresholds[0].Text)
 	}
 }
 
