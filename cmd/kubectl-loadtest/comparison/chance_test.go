@@ -144,8 +144,7 @@ func TestHostileNamesInEveryForm(t *testing.T) {
 	s.Result.Requests = part
 	lt := finished(hostile, s)
 	lt.Status.Requests = []v1beta1.RequestStatus{{Name: hostile}, {Name: hostile}}
-	c, err := comparison.New([]*v1beta1.LoadTest{lt, lt})
-	must.Succeed(t, err)
+	c := comparing(t, lt, lt)
 	text, page := c.Text(), ""
 	data, err := c.HTML()
 	must.Succeed(t, err)

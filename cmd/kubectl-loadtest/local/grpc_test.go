@@ -41,8 +41,7 @@ func TestCallsAreCountedAsTheTargetCountsThem(t *testing.T) {
 	s := workertest.ServeCalls(t)
 	c := config(t)
 	addDescriptors(t, c.Files, workertest.Descriptors(t))
-	got, err := local.Run(t.Context(), loadTest(t, s.URL, calls), c)
-	must.Succeed(t, err)
+	got := carryOut(t, loadTest(t, s.URL, calls), c)
 	isCarriedOut(t, got)
 	r := got.Status.Steps[0].Result
 	counted := map[codes.Code]int64{}
@@ -61,8 +60,7 @@ func TestCallsAreCountedAsTheTargetCountsThem(t *testing.T) {
 func TestCallsByReflectionAreCountedAsTheTargetCountsThem(t *testing.T) {
 	s := workertest.ServeCalls(t)
 	spec := strings.Replace(calls, ", grpc: {descriptorsFrom: {configMap: {name: protos, key: test.binpb}}}", "", 1)
-	got, err := local.Run(t.Context(), loadTest(t, s.URL, spec), config(t))
-	must.Succeed(t, err)
+	got := carryOut(t, loadTest(t, s.URL, spec), config(t))
 	isCarriedOut(t, got)
 	if want := (map[codes.Code]int64{codes.OK: 120, codes.NotFound: 40, codes.ResourceExhausted: 40}); !maps.Equal(s.Statuses(), want) {
 		t.Errorf("the target counts %v, want %v", s.Statuses(), want)
@@ -81,8 +79,7 @@ func TestTargetWithoutReflectionEndsTheRun(t *testing.T) {
 		s.Start()
 	})
 	spec := strings.Replace(calls, "grpc: {descriptorsFrom: {configMap: {name: protos, key: test.binpb}}}", "grpc: {}", 1)
-	got, err := local.Run(t.Context(), loadTest(t, s.URL, spec), config(t))
-	must.Succeed(t, err)
+	got := carryOut(t, loadTest(t, s.URL, spec), config(t))
 	want := "target.grpc: the target has no reflection (UNIMPLEMENTED): give target.grpc.descriptorsFrom, or register reflection in the server"
 	if said := fmt.Sprint(got.Status.Conditions); got.Status.Verdict != "Error" || !strings.Contains(said, want) {
 		t.Errorf("verdict %s, conditions %s\ndo not say %q", got.Status.Verdict, said, want)
@@ -93,8 +90,7 @@ func TestDescriptorsThatAreNoneEndTheRun(t *testing.T) {
 	s := workertest.ServeCalls(t)
 	c := config(t)
 	addDescriptors(t, c.Files, []byte(`syntax = "proto3";`))
-	got, err := local.Run(t.Context(), loadTest(t, s.URL, calls), c)
-	must.Succeed(t, err)
+	got := carryOut(t, loadTest(t, s.URL, calls), c)
 	want := "test.binpb of ConfigMap protos is not a descriptor set of protobuf: it must be binary, as protoc --include_imports --descriptor_set_out writes it"
 	if said := fmt.Sprint(got.Status.Conditions); got.Status.Verdict != "Error" || !strings.Contains(said, want) {
 		t.Errorf("verdict %s, conditions %s\ndo not say %q", got.Status.Verdict, said, want)
@@ -127,8 +123,7 @@ func TestCallsBeforeTheLoadAndInJourneys(t *testing.T) {
 	}
 	c := config(t)
 	addDescriptors(t, c.Files, workertest.Descriptors(t))
-	got, err := local.Run(t.Context(), loadTest(t, s.URL, callsBefore), c)
-	must.Succeed(t, err)
+	got := carryOut(t, loadTest(t, s.URL, callsBefore), c)
 	verified := meta.FindStatusCondition(got.Status.Conditions, v1beta1.ConditionTargetVerified)
 	if want := "grpcHealth is SERVING; grpc.testing.TestService/UnaryCall has .username lua."; verified == nil || verified.Message != want {
 		t.Errorf("TargetVerified is %v, want %q", verified, want)

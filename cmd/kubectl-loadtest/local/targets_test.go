@@ -31,8 +31,7 @@ func TestTargetsAreSentInTurnByAllWorkers(t *testing.T) {
 	c.Services = local.Services{"shortener": strings.TrimPrefix(s.URL, "http://")}
 	lt := loadTest(t, s.URL, `{target: {url: TARGET}, parallelism: 3,
   requests: [{name: replay, http: {targets: {from: {configMap: {name: replay, key: targets.txt}}}}}], steps: [{name: replay, rate: 500, duration: 3s}]}`)
-	got, err := local.Run(t.Context(), lt, c)
-	must.Succeed(t, err)
+	got := carryOut(t, lt, c)
 	passes(t, got)
 	r := got.Status.Steps[0].Result
 	if sent := int64(len(s.seen)); sent != r.Sent || r.Due != 1500 || r.Types[0].Name != "Mixed" {
@@ -51,8 +50,7 @@ func TestTargetsOfAnotherHostEndTheRun(t *testing.T) {
 	addTargets(t, c.Files, "http://other.example")
 	lt := loadTest(t, s.URL, `{target: {url: TARGET},
   requests: [{name: replay, http: {targets: {from: {configMap: {name: replay, key: targets.txt}}}}}], steps: [{name: replay, rate: 10, duration: 1s}]}`)
-	got, err := local.Run(t.Context(), lt, c)
-	must.Succeed(t, err)
+	got := carryOut(t, lt, c)
 	want := "targets.txt of ConfigMap replay: line 1: the URL has another scheme, host or port than spec.target, " + s.URL
 	if said := fmt.Sprint(got.Status.Conditions); got.Status.Verdict != "Error" || !strings.Contains(said, want) {
 		t.Errorf("verdict %s, conditions %s\ndo not say %q", got.Status.Verdict, said, want)
