@@ -37,7 +37,7 @@ func TestText(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			spec := must.ReadFile(t, file)
-			p := previewed(t, parse(t, string(spec)), noRules(t), "")
+			p := previewed(t, parse(t, string(spec)), noRules(t))
 			golden.Check(t, strings.TrimSuffix(file, ".yaml")+".txt", p.Text())
 		})
 	}
@@ -68,7 +68,7 @@ func TestAllThatThePolicyRefusesIsSaid(t *testing.T) {
 	const token = "headers: [{name: A, valueFrom: {secret: {name: loadtest-a, key: token}}}]"
 	lt := parse(t, "target: {url: \"https://api.example.com\", "+token+"}\nexpose: Responses\nrequests: [{name: home, http: {path: /}}]\n"+
 		"steps: [{name: 10/s, rate: 10, duration: 1s}]\nthresholds: [{metric: Query, query: hits, max: 1}]")
-	p := previewed(t, lt, noRules(t), "")
+	p := previewed(t, lt, noRules(t))
 	for i, want := range []string{"host api.example.com is not allowed", "spec.expose: Responses is not allowed", "there is no query"} {
 		if len(p.Refused) != 3 || !strings.Contains(strings.Join(p.Refused, "\n"), want) || !strings.Contains(p.Policy, want) {
 			t.Errorf("%d: %q and %q do not say %s", i, p.Refused, p.Policy, want)
@@ -86,7 +86,7 @@ func TestSummaryOfLoads(t *testing.T) {
 		"loads: [{name: a, steps: [" + burst + "]}, {name: b, steps: [" + sessions + "]}]": "2 steps in 2 loads, 2 workers, requests due: 9, duration: 1s and the time of the bursts; ",
 		"loads: [{name: a, steps: [" + users + "]}, {name: b, steps: [" + sessions + "]}]": "2 steps in 2 loads, 2 workers, requests due: 3, and as many as the target answers in the steps of users without a rate, duration: 2s; ",
 	} {
-		p := previewed(t, parse(t, small+loads), noRules(t), "")
+		p := previewed(t, parse(t, small+loads), noRules(t))
 		if got := p.Summary(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, want %q", loads, got, want)
 		}
@@ -178,7 +178,7 @@ func TestThresholdNamesWhatItComparesWith(t *testing.T) {
 		"baseline: {name: before}": "p95 at most 5% above the baseline",
 		"otherTargets: [{name: v3, service: {name: api-v3}}]\nversus: {target: v3}": "p95 at most 5% above the control",
 	} {
-		p := previewed(t, parse(t, small+relative+other), noRules(t), "")
+		p := previewed(t, parse(t, small+relative+other), noRules(t))
 		same.As(t, other, want, p.Thresholds[0].Text)
 	}
 }
@@ -193,9 +193,9 @@ func policyOf(t *testing.T, config []byte) *preview.Policy {
 }
 
 // previewed is the preview of a LoadTest that is planned.
-func previewed(t *testing.T, lt *v1beta1.LoadTest, rules *preview.Policy, release string) *preview.Preview {
+func previewed(t *testing.T, lt *v1beta1.LoadTest, rules *preview.Policy) *preview.Preview {
 	t.Helper()
-	p, err := preview.New(lt, rules, release, now)
+	p, err := preview.New(lt, rules, "", now)
 	must.Succeed(t, err)
 	return p
 }
