@@ -21,6 +21,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestStandbyTakesOverFromALeaderThatEnds(t *testing.T) {
@@ -41,9 +42,7 @@ func TestStandbyTakesOverFromALeaderThatEnds(t *testing.T) {
 			released := o.releases(leader, standby)
 			leader.signal(tc.signal)
 			await.True(t, "the standby leads", func() bool { return o.leads(standby) && standby.serves() && standby.ready() })
-			if got := <-released; got != tc.releases {
-				t.Errorf("the leader released its lease: %t, want %t", got, tc.releases)
-			}
+			same.As(t, "the leader released its lease", tc.releases, <-released)
 		})
 	}
 }

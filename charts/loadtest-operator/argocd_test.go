@@ -1,7 +1,6 @@
 package chart_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -73,8 +72,7 @@ func TestArgoCDPatchHasEveryScript(t *testing.T) {
 
 func script(t *testing.T, path ...string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(path...))
-	must.Succeed(t, err)
+	content := must.ReadFile(t, filepath.Join(path...))
 	return string(content)
 }
 

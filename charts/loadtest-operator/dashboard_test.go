@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -133,8 +132,7 @@ func TestDashboardIsAConfigMapForTheSidecar(t *testing.T) {
 	if labels := object["metadata"].(map[string]any)["labels"].(map[string]any); labels["grafana_dashboard"] != "1" {
 		t.Errorf("labels: %v", labels)
 	}
-	file, err := os.ReadFile(dashboardFile)
-	must.Succeed(t, err)
+	file := must.ReadFile(t, dashboardFile)
 	var want, got any
 	must.Succeed(t, json.Unmarshal(file, &want))
 	text := object["data"].(map[string]any)["loadtests.json"].(string)

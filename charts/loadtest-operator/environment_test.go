@@ -2,7 +2,6 @@ package chart_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -24,9 +23,7 @@ func TestRightsFollowTheValues(t *testing.T) {
 	} {
 		for value, want := range map[string]bool{values.with: true, values.without: false} {
 			for _, namespaces := range []string{"", ",watchNamespaces={shop}"} {
-				if found := grants(render(t, "--set", value+namespaces), right); found != want {
-					t.Errorf("%s%s: a role has %s: %t, want %t", value, namespaces, right, found, want)
-				}
+				same.As(t, fmt.Sprintf("%s%s: a role has %s", value, namespaces, right), want, grants(render(t, "--set", value+namespaces), right))
 			}
 		}
 	}
@@ -39,8 +36,7 @@ func TestOptionalRolesAreThoseOfTheChart(t *testing.T) {
 		"usage":    "[metrics.k8s.io] resources:[pods] verbs:[list]",
 		"results":  "[] resources:[configmaps] verbs:[get]",
 	} {
-		text, err := os.ReadFile("../../config/rbac/optional/" + file + ".yaml")
-		must.Succeed(t, err)
+		text := must.ReadFile(t, "../../config/rbac/optional/"+file+".yaml")
 		objects := decode(t, text)
 		if len(objects) != 2 || !grants(objects, right) {
 			t.Errorf("%s.yaml does not give %s", file, right)
@@ -62,10 +58,7 @@ func grants(objects []unstructured.Unstructured, right string) bool {
 // What pods use is read only where a value says so, and never without the pods themselves.
 func TestUsageIsReadWhereAValueSaysSo(t *testing.T) {
 	for value, want := range map[string]bool{"environment.usage=true": true, "environment.usage=false": false, "replicas=1": false} {
-		container := list(t, find(t, render(t, "--set", value), "Deployment", release), "spec", "template", "spec", "containers")[0].(map[string]any)
-		if got := slices.Contains(list(t, container, "args"), any("--read-usage")); got != want {
-			t.Errorf("%s: the operator reads it: %t, want %t", value, got, want)
-		}
+		same.As(t, value+": the operator reads it", want, slices.Contains(list(t, container(t, render(t, "--set", value)), "args"), any("--read-usage")))
 	}
 	_, err := helm(t, release, "--set", "environment.usage=true,environment.enabled=false")
 	if want := "environment.usage: set environment.enabled, too"; err == nil || !strings.Contains(err.Error(), want) {
@@ -78,11 +71,9 @@ func TestUsageIsReadWhereAValueSaysSo(t *testing.T) {
 func TestPrometheusOfTheAdministrator(t *testing.T) {
 	objects := render(t, "--set", "prometheus.keysSecret=prometheus-keys,config.prometheus.url=https://prometheus:9090",
 		"--set", "config.prometheus.queries[0].name=hits,config.prometheus.queries[0].expression=up,config.prometheus.queries[0].limit=20")
-	pod := find(t, objects, "Deployment", release)
 	type object = map[string]any
-	same.As(t, "volumes", []any{object{"name": "prometheus", "secret": object{"secretName": "prometheus-keys", "optional": true}}}, list(t, pod, "spec", "template", "spec", "volumes"))
-	container := list(t, pod, "spec", "template", "spec", "containers")[0].(object)
-	same.As(t, "mounts", []any{object{"name": "prometheus", "mountPath": "/etc/loadtest-operator/prometheus", "readOnly": true}}, list(t, container, "volumeMounts"))
+	mounts(t, objects, []any{object{"name": "prometheus", "secret": object{"secretName": "prometheus-keys", "optional": true}}},
+		[]any{object{"name": "prometheus", "mountPath": "/etc/loadtest-operator/prometheus", "readOnly": true}})
 	document := find(t, objects, "ConfigMap", release+"-config")["data"].(object)["config.yaml"].(string)
 	p, err := rules.Load([]byte(document))
 	if err != nil || p.Prometheus().URL != "https://prometheus:9090" || !p.For("shop").Queries.Allows("hits") {

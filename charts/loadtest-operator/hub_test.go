@@ -1,7 +1,6 @@
 package chart_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,8 +23,7 @@ import (
 func hub(t *testing.T, name string, into any) {
 	t.Helper()
 	var chart struct{ Annotations map[string]string }
-	raw, err := os.ReadFile("Chart.yaml")
-	must.Succeed(t, err)
+	raw := must.ReadFile(t, "Chart.yaml")
 	must.Succeed(t, yaml.Unmarshal(raw, &chart))
 	text, ok := chart.Annotations["artifacthub.io/"+name]
 	if !ok {
@@ -61,8 +59,7 @@ func TestHubNamesTheDefinitions(t *testing.T) {
 	files, err := filepath.Glob("crds/*.yaml")
 	must.Succeed(t, err)
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		must.Succeed(t, err)
+		text := must.ReadFile(t, file)
 		var crd apiextensionsv1.CustomResourceDefinition
 		must.Succeed(t, yaml.Unmarshal(text, &crd))
 		want = append(want, definition{Kind: crd.Spec.Names.Kind, Version: crd.Spec.Versions[0].Name, Name: crd.Name})
@@ -86,9 +83,8 @@ func TestHubNamesTheImages(t *testing.T) {
 	var said []image
 	hub(t, "images", &said)
 	objects := render(t)
-	containers := list(t, find(t, objects, "Deployment", release), "spec", "template", "spec", "containers")
 	platforms := []string{"linux/amd64", "linux/arm64"}
-	want := []image{{"operator", containers[0].(map[string]any)["image"].(string), platforms}}
+	want := []image{{"operator", container(t, objects)["image"].(string), platforms}}
 	for _, arg := range arguments(t, objects, release) {
 		if worker, ok := strings.CutPrefix(arg, "--worker-image="); ok {
 			want = append(want, image{"worker", worker, platforms})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const (
@@ -104,6 +105,31 @@ func find(t *testing.T, objects []unstructured.Unstructured, kind, name string) 
 	}
 	t.Fatalf("there is no %s %s", kind, name)
 	return nil
+}
+
+// container is the operator's.
+func container(t *testing.T, objects []unstructured.Unstructured) map[string]any {
+	t.Helper()
+	return list(t, find(t, objects, "Deployment", release), "spec", "template", "spec", "containers")[0].(map[string]any)
+}
+
+// mounts checks what volumes the operator's pod has, and where they are mounted.
+func mounts(t *testing.T, objects []unstructured.Unstructured, volumes, mounts []any) {
+	t.Helper()
+	same.As(t, "volumes", volumes, list(t, find(t, objects, "Deployment", release), "spec", "template", "spec", "volumes"))
+	same.As(t, "mounts", mounts, list(t, container(t, objects), "volumeMounts"))
+}
+
+// isNamedOnce checks that a Secret is in the operator's pods alone.
+func isNamedOnce(t *testing.T, objects []unstructured.Unstructured, secret string) {
+	t.Helper()
+	named := 0
+	for _, o := range objects {
+		text, err := o.MarshalJSON()
+		must.Succeed(t, err)
+		named += strings.Count(string(text), secret)
+	}
+	same.As(t, "how often the Secret is named", 1, named)
 }
 
 // list returns the list at a path of an object, which must be there.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -24,8 +23,7 @@ type schema struct {
 // TestReadmeListsValues keeps the table of the README, which -update writes.
 func TestReadmeListsValues(t *testing.T) {
 	const begin, end = "<!-- values -->\n", "<!-- /values -->"
-	text, err := os.ReadFile("README.md")
-	must.Succeed(t, err)
+	text := must.ReadFile(t, "README.md")
 	head, rest, ok := strings.Cut(string(text), begin)
 	_, tail, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
@@ -68,8 +66,7 @@ func rows(t *testing.T, prefix string, s schema, values map[string]any) []string
 
 func readJSON(t *testing.T, file string, into any) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	must.Succeed(t, err)
+	text := must.ReadFile(t, file)
 	if err := json.Unmarshal(text, into); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
@@ -77,8 +74,7 @@ func readJSON(t *testing.T, file string, into any) {
 
 func readYAML(t *testing.T, file string, into any) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	must.Succeed(t, err)
+	text := must.ReadFile(t, file)
 	if err := yaml.UnmarshalStrict(text, into); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}

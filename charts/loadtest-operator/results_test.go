@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	rules "github.com/loadtest-dev/loadtest-operator/controllers/policy"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
-	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // The keys and the volume are in the operator's pods, where its flags have them by
@@ -14,22 +12,12 @@ import (
 func TestKeysAndVolumeOfResultsAreMounted(t *testing.T) {
 	objects := render(t, "--set", "results.keysSecret=loadtest-keys,results.volume.persistentVolumeClaim.claimName=claim",
 		"--set", "config.results.volume.prefix=cluster-a,config.results.webhook.url=https://ci.example.com")
-	deployment := find(t, objects, "Deployment", release)
 	type object = map[string]any
-	want := []any{object{"name": "keys", "secret": object{"secretName": "loadtest-keys", "optional": true}}, object{"name": "results", "persistentVolumeClaim": object{"claimName": "claim"}}}
-	same.As(t, "volumes", want, list(t, deployment, "spec", "template", "spec", "volumes"))
-	container := list(t, deployment, "spec", "template", "spec", "containers")[0].(object)
-	mounts := []any{object{"name": "keys", "mountPath": "/etc/loadtest-operator/keys", "readOnly": true}, object{"name": "results", "mountPath": "/var/lib/loadtest-operator/results"}}
-	same.As(t, "mounts", mounts, list(t, container, "volumeMounts"))
-	named := 0
-	for _, o := range objects {
-		text, err := o.MarshalJSON()
-		must.Succeed(t, err)
-		named += strings.Count(string(text), "loadtest-keys")
-	}
-	if named != 1 {
-		t.Errorf("the Secret is named %d times, want once", named)
-	}
+	volumes := []any{object{"name": "keys", "secret": object{"secretName": "loadtest-keys", "optional": true}}, object{"name": "results", "persistentVolumeClaim": object{"claimName": "claim"}}}
+	mounts(t, objects, volumes, []any{
+		object{"name": "keys", "mountPath": "/etc/loadtest-operator/keys", "readOnly": true}, object{"name": "results", "mountPath": "/var/lib/loadtest-operator/results"},
+	})
+	isNamedOnce(t, objects, "loadtest-keys")
 	document := find(t, objects, "ConfigMap", release+"-config")["data"].(object)["config.yaml"].(string)
 	p, err := rules.Load([]byte(document))
 	if err != nil || !p.Results().Archived || !p.Results().Announced {

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const (
@@ -64,8 +65,7 @@ func TestAlertsFireAndEnd(t *testing.T) {
 
 // The unit tests above notice every alert that does not fire.
 func TestEveryAlertIsTested(t *testing.T) {
-	text, err := os.ReadFile(rulesTest)
-	must.Succeed(t, err)
+	text := must.ReadFile(t, rulesTest)
 	folder := t.TempDir()
 	text = bytes.ReplaceAll(text, []byte("../files/rules.yaml"), []byte("rules.yaml"))
 	write(t, filepath.Join(folder, "test.yaml"), text)
@@ -94,8 +94,7 @@ func write(t *testing.T, file string, text []byte) {
 
 // Each alert says in one place what to do, and each entry there is of an alert.
 func TestEveryAlertHasARunbook(t *testing.T) {
-	text, err := os.ReadFile(runbooks)
-	must.Succeed(t, err)
+	text := must.ReadFile(t, runbooks)
 	var entries []string
 	for _, heading := range regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(string(text), -1) {
 		entries = append(entries, heading[1])
@@ -105,9 +104,7 @@ func TestEveryAlertHasARunbook(t *testing.T) {
 		if !slices.Contains(entries, alert.Alert) {
 			t.Errorf("%s has no entry %q", runbooks, alert.Alert)
 		}
-		if got, want := alert.Annotations["runbook_url"], place+strings.ToLower(alert.Alert); got != want {
-			t.Errorf("runbook of %s: %s, want %s", alert.Alert, got, want)
-		}
+		same.As(t, "runbook of "+alert.Alert, place+strings.ToLower(alert.Alert), alert.Annotations["runbook_url"])
 		if alert.Annotations["summary"] == "" || alert.Annotations["description"] == "" || alert.Labels["severity"] == "" {
 			t.Errorf("%s lacks a summary, a description or a severity", alert.Alert)
 		}

@@ -41,10 +41,8 @@ func TestChartMatchesConfig(t *testing.T) {
 func TestCRDsMatchGenerated(t *testing.T) {
 	files := []string{"loadtest.dev_loadtests.yaml", "loadtest.dev_loadtestschedules.yaml"}
 	for _, file := range files {
-		generated, err := os.ReadFile(filepath.Join("..", "..", "config", "crd", "bases", file))
-		must.Succeed(t, err)
-		chart, err := os.ReadFile(filepath.Join("crds", file))
-		must.Succeed(t, err)
+		generated := must.ReadFile(t, filepath.Join("..", "..", "config", "crd", "bases", file))
+		chart := must.ReadFile(t, filepath.Join("crds", file))
 		if !bytes.Equal(generated, chart) {
 			t.Errorf("crds/%s is not what controller-gen wrote to config/crd/bases; run `make generate`", file)
 		}

@@ -168,9 +168,7 @@ pgbouncer: {poolSize: 10000, maxClientConnections: 100000}
 	for name, want := range map[string]string{
 		"LIMITER_CAPACITY": "1000000", "LIMITER_REFILL_RATE": "0.5", "MAX_RETRIES": "0", "REDIS_POOL_SIZE": "1000",
 	} {
-		if env[name] != want {
-			t.Errorf("%s = %q, want %q", name, env[name], want)
-		}
+		same.As(t, name, want, env[name])
 	}
 	// With --set a fraction is a string.
 	same.As(t, "LIMITER_REFILL_RATE", "0.5", render(t, "--set", "ratelimiter.refillPerSecond=0.5").env(t, "Deployment/ratelimiter-app")["LIMITER_REFILL_RATE"])

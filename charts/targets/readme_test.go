@@ -2,7 +2,6 @@ package targets
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -17,13 +16,11 @@ const marker = "<!-- The table is generated from values.yaml: go test ./charts/t
 
 // The README's table says of each value what the comment in values.yaml says.
 func TestREADMEListsTheValues(t *testing.T) {
-	source, err := os.ReadFile("values.yaml")
-	must.Succeed(t, err)
+	source := must.ReadFile(t, "values.yaml")
 	var document yaml.Node
 	must.Succeed(t, yaml.Unmarshal(source, &document))
 	table := "| value | default | meaning |\n| --- | --- | --- |\n" + strings.Join(rows(t, "", document.Content[0]), "")
-	readme, err := os.ReadFile("README.md")
-	must.Succeed(t, err)
+	readme := must.ReadFile(t, "README.md")
 	written, _, found := strings.Cut(string(readme), marker)
 	if !found {
 		t.Fatalf("README.md has no line %q", marker)

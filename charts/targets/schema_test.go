@@ -2,7 +2,6 @@ package targets
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
@@ -82,8 +81,7 @@ func TestClientsOfLoadBalancersAreNamedByNginx(t *testing.T) {
 // Every value has a sentence, and no object takes an unknown property, but for
 // those whose keys are the user's or Kubernetes's own.
 func TestSchemaIsStrict(t *testing.T) {
-	text, err := os.ReadFile("values.schema.json")
-	must.Succeed(t, err)
+	text := must.ReadFile(t, "values.schema.json")
 	var schema map[string]any
 	must.Succeed(t, json.Unmarshal(text, &schema))
 	free := map[string]bool{

@@ -50,8 +50,7 @@ type platform struct {
 // release fills the template in as a release does.
 func release(t *testing.T, tag string) plugin {
 	t.Helper()
-	source, err := os.ReadFile("loadtest.yaml")
-	must.Succeed(t, err)
+	source := must.ReadFile(t, "loadtest.yaml")
 	values := map[string]string{"TagName": tag}
 	render := func(text string, functions template.FuncMap) string {
 		parsed, err := template.New("").Funcs(functions).Parse(text)

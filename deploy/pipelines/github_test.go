@@ -160,8 +160,7 @@ func (j *githubJob) use(step githubStep) {
 // action runs the composite action, with its own inputs.
 func (j *githubJob) action(id string, with map[string]string) {
 	var a githubAction
-	source, err := os.ReadFile("../action/action.yml")
-	must.Succeed(j.t, err)
+	source := must.ReadFile(j.t, "../action/action.yml")
 	must.Succeed(j.t, yaml.UnmarshalStrict(source, &a))
 	inner := *j
 	inner.values = maps.Clone(j.values)
@@ -266,8 +265,7 @@ func TestGitHub(t *testing.T) {
 func TestCommentIsChanged(t *testing.T) {
 	p := newProject(t)
 	var a githubAction
-	source, err := os.ReadFile("../action/action.yml")
-	must.Succeed(t, err)
+	source := must.ReadFile(t, "../action/action.yml")
 	must.Succeed(t, yaml.UnmarshalStrict(source, &a))
 	var comment githubStep
 	for _, step := range a.Runs.Steps {

@@ -24,8 +24,7 @@ type gitlabJob struct {
 func (p *project) gitlab(t *testing.T, extra map[string]string) (code int, output string) {
 	t.Helper()
 	var template, project map[string]gitlabJob
-	source, err := os.ReadFile("gitlab.yml")
-	must.Succeed(t, err)
+	source := must.ReadFile(t, "gitlab.yml")
 	must.Succeed(t, yaml.Unmarshal(source, &template))
 	_, after, _ := strings.Cut(block(t, "extends: .loadtest"), "\n\n") // what is included is the template
 	must.Succeed(t, yaml.Unmarshal([]byte(after), &project))

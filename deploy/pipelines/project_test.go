@@ -26,8 +26,7 @@ import (
 // block is the block of docs/pipelines.md that contains a text.
 func block(t *testing.T, text string) string {
 	t.Helper()
-	source, err := os.ReadFile("../../docs/pipelines.md")
-	must.Succeed(t, err)
+	source := must.ReadFile(t, "../../docs/pipelines.md")
 	for _, b := range page.Parse(source).Blocks {
 		if strings.Contains(b.Text, text) {
 			return b.Text

@@ -49,8 +49,7 @@ type tektonRun struct {
 func (p *project) tekton(t *testing.T, extra map[string]string) (code int, output, verdict string) {
 	t.Helper()
 	var task tektonTask
-	source, err := os.ReadFile("tekton.yaml")
-	must.Succeed(t, err)
+	source := must.ReadFile(t, "tekton.yaml")
 	must.Succeed(t, yaml.UnmarshalStrict(source, &task))
 	var run tektonRun
 	must.Succeed(t, yaml.Unmarshal([]byte(block(t, "kind: TaskRun")), &run))
@@ -91,8 +90,7 @@ func (p *project) tekton(t *testing.T, extra map[string]string) (code int, outpu
 	must.Succeed(t, script.Close())
 	must.Succeed(t, os.Chmod(script.Name(), 0o700))
 	code, output = p.shell(t, p.folder, "exec "+script.Name(), env)
-	said, err := os.ReadFile(result)
-	must.Succeed(t, err)
+	said := must.ReadFile(t, result)
 	return code, output, string(said)
 }
 

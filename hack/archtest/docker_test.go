@@ -1,7 +1,6 @@
 package archtest
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -13,10 +12,8 @@ import (
 // What .dockerignore lets into the image builds is all that the images' programs are made of.
 func TestDockerReadsWhatItBuilds(t *testing.T) {
 	const root = "../.."
-	ignored, err := os.ReadFile(filepath.Join(root, ".dockerignore"))
-	must.Succeed(t, err)
-	recipe, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
-	must.Succeed(t, err)
+	ignored := must.ReadFile(t, filepath.Join(root, ".dockerignore"))
+	recipe := must.ReadFile(t, filepath.Join(root, "Dockerfile"))
 	args := []string{"list", "-deps", "-f", "{{.ImportPath}}"}
 	for line := range strings.Lines(string(recipe)) {
 		if words := strings.Fields(line); len(words) > 1 && words[0] == "RUN" && words[1] == "go" && words[2] == "build" {

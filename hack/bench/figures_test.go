@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -49,8 +48,7 @@ func TestCallsAreAssignedWithTheirDescriptors(t *testing.T) {
 	must.Succeed(t, err)
 	path, err := (&bench{work: t.TempDir()}).descriptors()
 	must.Succeed(t, err)
-	set, err := os.ReadFile(path)
-	must.Succeed(t, err)
+	set := must.ReadFile(t, path)
 	descriptors, err := message.Read(set)
 	must.Succeed(t, err)
 	r := a.GetRequests()[0]
@@ -169,9 +167,7 @@ func TestFleetSumsAllServers(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("look: %v (-want +got):\n%s", err, diff)
 	}
-	if err := x.servers[0].hold("fixed:1s"); err == nil || !strings.Contains(err.Error(), "set the latency fixed:1s: 404") {
-		t.Errorf("hold of a server that does not = %v", err)
-	}
+	must.Say(t, x.servers[0].hold("fixed:1s"), "set the latency fixed:1s: 404")
 }
 
 func TestQuantilesAreShownAsTheyAreRecorded(t *testing.T) {
@@ -210,9 +206,7 @@ func TestLookupsPastTheCacheAreErrors(t *testing.T) {
 			if err := (&testEnv{cached: &service{url: s.URL}}).allFromCache(); err != nil {
 				got = err.Error()
 			}
-			if got != tt.want {
-				t.Errorf("allFromCache = %q, want %q", got, tt.want)
-			}
+			same.As(t, "allFromCache", tt.want, got)
 		})
 	}
 }

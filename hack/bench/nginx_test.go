@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"io"
 	"net/http"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,8 +21,7 @@ func TestNginxCountsRequests(t *testing.T) {
 			b := &bench{work: t.TempDir(), peers: peer.Store{Log: io.Discard}}
 			n, err := b.serveNginx(t.Context(), p)
 			must.Succeed(t, err)
-			certificate, err := os.ReadFile(n.certificate())
-			must.Succeed(t, err)
+			certificate := must.ReadFile(t, n.certificate())
 			trusted := x509.NewCertPool()
 			if !trusted.AppendCertsFromPEM(certificate) {
 				t.Fatal("the certificate cannot be read")

@@ -3,7 +3,6 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +22,7 @@ import (
 // The manifest is valid as it stands, as `kubectl loadtest validate` says, and becomes one
 // assignment with the shop's address.
 func TestTheLoadTestOfTheShopIsValid(t *testing.T) {
-	text, err := os.ReadFile("shop/shop.yaml")
-	must.Succeed(t, err)
+	text := must.ReadFile(t, "shop/shop.yaml")
 	manifest := &unstructured.Unstructured{}
 	inJSON, err := yaml.YAMLToJSONStrict(text)
 	must.Succeed(t, err)
@@ -144,8 +142,7 @@ func TestAGeneratorThatSendsNothingIsAnError(t *testing.T) {
 }
 
 func TestLocustIsPinned(t *testing.T) {
-	text, err := os.ReadFile("shop/requirements.txt")
-	must.Succeed(t, err)
+	text := must.ReadFile(t, "shop/requirements.txt")
 	allPinned(t, string(text), "locust")
 }
 

@@ -120,9 +120,7 @@ func TestStallsDelayWhatWasDueEarlierByMore(t *testing.T) {
 	for q, want := range map[float64]time.Duration{
 		0: 0, 0.5: 0, 0.75: 0, 0.87525: 501 * time.Millisecond, 0.99: 960 * time.Millisecond, 1: time.Second,
 	} {
-		if v := nearestRank(got, q); v != want {
-			t.Errorf("quantile %v is %v, want %v", q, v, want)
-		}
+		same.As(t, fmt.Sprintf("quantile %v", q), want, nearestRank(got, q))
 	}
 }
 

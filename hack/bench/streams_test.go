@@ -3,7 +3,6 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -192,8 +191,7 @@ func TestLibrariesOfPythonArePinned(t *testing.T) {
 		"requirements.txt": {"aiohttp", "httpx", "uvloop"},
 		"guidellm.txt":     {"guidellm", "httpx", "h2"},
 	} {
-		text, err := os.ReadFile("streams/" + name)
-		must.Succeed(t, err)
+		text := must.ReadFile(t, "streams/"+name)
 		allPinned(t, string(text), packages...)
 		same.As(t, name+": torch, which takes gigabytes", "", peer.Pinned(string(text), "torch"))
 	}

@@ -35,8 +35,7 @@ func TestEveryModuleWithProgramsIsListed(t *testing.T) {
 		t.Fatal(modules, err)
 	}
 	for _, m := range modules {
-		content, err := os.ReadFile(m)
-		must.Succeed(t, err)
+		content := must.ReadFile(t, m)
 		listed := slices.ContainsFunc(all, func(c Component) bool { return c.Name == filepath.Dir(m) })
 		if listed != tool.Match(content) {
 			t.Errorf("%s: it is listed: %t, and names a tool: %t", m, listed, !listed)

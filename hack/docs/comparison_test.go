@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,8 +13,7 @@ import (
 // this repository, and each row about others link to what they publish. That the file and
 // the test are there is TestLinksLeadSomewhere's.
 func TestClaimsAreHeld(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "comparison.md"))
-	must.Succeed(t, err)
+	text := must.ReadFile(t, filepath.Join(root, "docs", "comparison.md"))
 	ours := rowsBelow(t, string(text), "## What this operator has\n")
 	for _, row := range ours {
 		if !isHeld(page.Parse([]byte(row)).Links) {

@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -59,8 +58,7 @@ func TestFiguresAreRecorded(t *testing.T) {
 
 // TestConstantsOfPages compares what pages say of a default and of the systems for trying with the code.
 func TestConstantsOfPages(t *testing.T) {
-	source, err := os.ReadFile(filepath.Join(root, "controllers", "loadtest", "plan", "assignment.go"))
-	must.Succeed(t, err)
+	source := must.ReadFile(t, filepath.Join(root, "controllers", "loadtest", "plan", "assignment.go"))
 	m := regexp.MustCompile(`const perWorker = (\d+)(\d{3})\n`).FindSubmatch(source)
 	if m == nil {
 		t.Fatal("controllers/loadtest/plan does not say how many users a worker is given")
@@ -80,8 +78,7 @@ func TestConstantsOfPages(t *testing.T) {
 // read is a page of docs.
 func read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "docs", filepath.FromSlash(name)))
-	must.Succeed(t, err)
+	text := must.ReadFile(t, filepath.Join(root, "docs", filepath.FromSlash(name)))
 	return string(text)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/page"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const root = "../.."
@@ -99,8 +100,6 @@ func TestLinksThatLeadNowhereAreFound(t *testing.T) {
 		"../hack/docs/page/page_test.go": "hack/docs/page/page_test.go has no function TestLinksThatLeadNowhereAreFound",
 	} {
 		got := follow(pages, "docs/glossary.md", page.Link{Text: "TestLinksThatLeadNowhereAreFound", Destination: destination})
-		if got != want {
-			t.Errorf("%s: %q, want %q", destination, got, want)
-		}
+		same.As(t, destination, want, got)
 	}
 }

@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -19,8 +18,7 @@ var (
 
 // TestTargetsOfMakeExist compares what pages call with the Makefile.
 func TestTargetsOfMakeExist(t *testing.T) {
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	must.Succeed(t, err)
+	makefile := must.ReadFile(t, filepath.Join(root, "Makefile"))
 	found := 0
 	for name, text := range currentTexts(t) {
 		for _, target := range targetsOf(text) {

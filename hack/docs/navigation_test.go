@@ -60,8 +60,7 @@ func pagesOf(docs fs.FS, folder string) ([]string, error) {
 // TestPagesAreInTheNavigation says where a new page is to be listed.
 func TestPagesAreInTheNavigation(t *testing.T) {
 	docs := os.DirFS(filepath.Join(root, "docs"))
-	text, err := os.ReadFile(filepath.Join(root, "docs", front))
-	must.Succeed(t, err)
+	text := must.ReadFile(t, filepath.Join(root, "docs", front))
 	names, err := pagesOf(docs, ".")
 	must.Succeed(t, err)
 	parts := navigation(text)

@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -24,8 +23,7 @@ import (
 // troubleshooting is the page that has an entry for each reason.
 func troubleshooting(t *testing.T) (string, page.Page) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "troubleshooting.md"))
-	must.Succeed(t, err)
+	text := must.ReadFile(t, filepath.Join(root, "docs", "troubleshooting.md"))
 	return string(text), page.Parse(text)
 }
 
@@ -173,8 +171,7 @@ func recorded(t *testing.T) string {
 			t.Fatalf("%s: %v", pattern, err)
 		}
 		for _, name := range names {
-			text, err := os.ReadFile(name)
-			must.Succeed(t, err)
+			text := must.ReadFile(t, name)
 			all.Write(text)
 		}
 	}
@@ -218,8 +215,7 @@ func TestOutcomesAndExitCodesHaveARow(t *testing.T) {
 		want = append(want, "`"+o.String()+"`")
 	}
 	same.As(t, "outcomes", want, firstCells(rowsBelow(t, text, "## Outcomes of requests\n")))
-	source, err := os.ReadFile(filepath.Join(root, "cmd", "kubectl-loadtest", "exitcode", "exitcode.go"))
-	must.Succeed(t, err)
+	source := must.ReadFile(t, filepath.Join(root, "cmd", "kubectl-loadtest", "exitcode", "exitcode.go"))
 	var codes []string
 	for _, m := range regexp.MustCompile(`\t[A-Z]\w+ += (\d+)`).FindAllStringSubmatch(string(source), -1) {
 		codes = append(codes, m[1])

@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -23,8 +22,7 @@ var (
 // TestVersionsAreThePinned compares the versions of docs/versions.md with the files that pin them,
 // go.mod or requirements.txt, and what other pages say of the same programs with docs/versions.md.
 func TestVersionsAreThePinned(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "versions.md"))
-	must.Succeed(t, err)
+	text := must.ReadFile(t, filepath.Join(root, "docs", "versions.md"))
 	rows := rowsBelow(t, string(text), "# Versions\n")
 	if len(rows) < 10 {
 		t.Fatalf("there are %d rows only", len(rows))
@@ -38,8 +36,7 @@ func TestVersionsAreThePinned(t *testing.T) {
 			t.Errorf("name the module and link to the file that pins it: %s", row)
 			continue
 		}
-		file, err := os.ReadFile(filepath.Join(root, "docs", filepath.FromSlash(links[0].Destination)))
-		must.Succeed(t, err)
+		file := must.ReadFile(t, filepath.Join(root, "docs", filepath.FromSlash(links[0].Destination)))
 		same.As(t, name, pinned(string(file), module[1]), version)
 		for page, text := range pages {
 			for _, other := range otherVersions(text, name, version) {
@@ -47,8 +44,7 @@ func TestVersionsAreThePinned(t *testing.T) {
 			}
 		}
 	}
-	chart, err := os.ReadFile(filepath.Join(root, "charts", "loadtest-operator", "Chart.yaml"))
-	must.Succeed(t, err)
+	chart := must.ReadFile(t, filepath.Join(root, "charts", "loadtest-operator", "Chart.yaml"))
 	oldest := regexp.MustCompile(`kubeVersion: ">=(\d+\.\d+)\.0-0"`).FindSubmatch(chart)
 	if len(oldest) == 0 || !strings.Contains(string(text), "the chart installs on "+string(oldest[1])+" or later") {
 		t.Errorf("docs/versions.md does not say the oldest Kubernetes that the chart accepts: %s", oldest)
@@ -90,8 +86,7 @@ func currentTexts(t *testing.T) map[string]string {
 		if folder == "docs/design" || folder == "docs/results" || name == "CHANGELOG.md" {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-		must.Succeed(t, err)
+		text := must.ReadFile(t, filepath.Join(root, filepath.FromSlash(name)))
 		texts[name] = string(text)
 	}
 	return texts

@@ -57,7 +57,5 @@ func TestProgressIsTheLastLine(t *testing.T) {
 	sum := tally{targets: 2}
 	sum.add(result{executions: 7})
 	sum.add(result{executions: 5, failed: true})
-	if got, want := sum.String(), "fuzz: 2 targets, 12 executions, 1 failures"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	same.As(t, "got", "fuzz: 2 targets, 12 executions, 1 failures", sum.String())
 }

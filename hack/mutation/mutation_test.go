@@ -8,28 +8,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const sample = "hack/mutation/testdata/sample"
 
 func TestWhatNoTestNoticesIsNamed(t *testing.T) {
 	file, err := filepath.Abs("testdata/lived.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Chdir("../..")
-	sources, err := os.ReadFile(sample + "/sample.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := must.ReadFile(t, sample+"/sample.go")
 	known := []*equivalent{{file: sample + "/sample.go", change: "< is <=", text: "if n < least {"}}
 	r, err := options{workers: 2}.try(sample, known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var lines strings.Builder
 	for _, m := range r.survivors {
 		fmt.Fprintln(&lines, m)
@@ -68,9 +61,7 @@ func TestEachListedMutantHasAReason(t *testing.T) {
 		"a.go | < is <= | if a < b {\n": "error", "a.go: < is <=\n\tNo.\n": "error", "\tNo.\n": "error",
 	} {
 		file := filepath.Join(t.TempDir(), "list")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
 		all, err := equivalents(file)
 		var reasons []string
 		for _, e := range all {
@@ -109,7 +100,5 @@ func TestLinesThatDoNotCompileAreSkipped(t *testing.T) {
 	if !skipAlso(skip, output) || skipAlso(skip, output) {
 		t.Error("there is nothing new, or there is again")
 	}
-	if diff := cmp.Diff(map[string]map[int]bool{"a/b.go": {12: true}, "a/c.go": {7: true}}, skip); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
+	same.As(t, "lines", map[string]map[int]bool{"a/b.go": {12: true}, "a/c.go": {7: true}}, skip)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // events are what go test -json prints of a package p.
@@ -64,12 +66,8 @@ func TestWhatFailedIsRepeatedWhereAllIsPrinted(t *testing.T) {
 	long := strings.Repeat("more\n", lastLines)
 	lines := []string{output("TestA", "one"), output("TestB", "two"), output("TestA", "three"), action("fail", "TestA"), action("pass", "TestB"), output("TestC", long+"last"), pkgFails}
 	r.read(strings.NewReader(strings.Join(lines, "\n") + "\n"))
-	if got, want := out.String(), "one\ntwo\nthree\n"+long+"last\n"; got != want {
-		t.Errorf("printed %q, want %q", got, want)
-	}
-	if got, want := r.why.String(), "p.TestA:\none\nthree\np.TestC:\n"+long[len("more\n"):]+"last\n"; got != want {
-		t.Errorf("repeated %q, want %q", got, want)
-	}
+	same.As(t, "printed", "one\ntwo\nthree\n"+long+"last\n", out.String())
+	same.As(t, "repeated", "p.TestA:\none\nthree\np.TestC:\n"+long[len("more\n"):]+"last\n", r.why.String())
 }
 
 func TestSuspectsAreTheInnermostTestsThatFailed(t *testing.T) {
@@ -81,9 +79,7 @@ func TestSuspectsAreTheInnermostTestsThatFailed(t *testing.T) {
 	if why != "" || len(failed) != 2 || failed[0].String() != "p.TestA/one_(x)" || failed[1].String() != "p.TestAB" {
 		t.Fatalf("suspects %v, %s", failed, why)
 	}
-	if got, want := failed[0].pattern(), `^TestA$/^one_\(x\)$`; got != want {
-		t.Errorf("it is selected by %s, want %s", got, want)
-	}
+	same.As(t, "it is selected by", `^TestA$/^one_\(x\)$`, failed[0].pattern())
 }
 
 func TestWhatIsNoChanceIsNotRunAgain(t *testing.T) {

@@ -58,9 +58,7 @@ func (s *fixture) has(name string) experiment.Experiment {
 		lt := &done.LoadTests[i]
 		s.Returns("kubectl get loadtest "+lt.Name, lt)
 		text, err := applied(&v1beta1.LoadTest{TypeMeta: lt.TypeMeta, ObjectMeta: lt.ObjectMeta})
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must.Succeed(s.t, err)
 		documents = append(documents, text)
 	}
 	documents = append(documents, []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: needed}\n"))
@@ -155,9 +153,7 @@ func TestFailuresLeaveNoResult(t *testing.T) {
 			chosen := []experiment.Experiment{s.has("004-hash"), s.has("002-v01")}
 			s.Returns("kubectl get pods", map[string]any{"items": []any{}})
 			test.fault(s)
-			if err := s.runner.all(t.Context(), chosen, false); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want %s\n%s", err, test.want, s.out.String())
-			}
+			must.Say(t, s.runner.all(t.Context(), chosen, false), test.want)
 			all, err := s.runner.store.All()
 			if err != nil || all["004-hash"] != nil || all["002-v01"] == nil {
 				t.Errorf("the results are %v (%v), want that of 002-v01 alone", all, err)

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestAssets(t *testing.T) {
@@ -34,9 +37,7 @@ func TestAssets(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			dir, err := assets(func(key string) string {
-				if key != "KUBEBUILDER_ASSETS" {
-					t.Errorf("read %s, want KUBEBUILDER_ASSETS", key)
-				}
+				same.As(t, "read", "KUBEBUILDER_ASSETS", key)
 				return test.variable
 			})
 			if len(test.wantErr) == 0 {
@@ -59,9 +60,7 @@ func TestAssets(t *testing.T) {
 
 func TestRoot(t *testing.T) {
 	root, err := Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := os.Stat(filepath.Join(root, "config", "crd", "bases")); err != nil {
 		t.Errorf("Root() = %s, where there is no CRD: %v", root, err)
 	}
@@ -73,7 +72,5 @@ func TestRoot(t *testing.T) {
 
 func touch(t *testing.T, path string) {
 	t.Helper()
-	if err := os.WriteFile(path, nil, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, nil, 0o755))
 }

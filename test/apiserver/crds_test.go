@@ -4,17 +4,15 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestCRDIsAFile(t *testing.T) {
 	root, err := Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	path, err := ServiceMonitor.path(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	text, err := os.ReadFile(path)
 	if err != nil || !strings.Contains(string(text), "kind: ServiceMonitor\n") {
 		t.Errorf("%s is no CRD of ServiceMonitors: %v", path, err)
@@ -23,11 +21,7 @@ func TestCRDIsAFile(t *testing.T) {
 
 func TestAModuleThatIsNotPinnedIsNamed(t *testing.T) {
 	root, err := Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path, err := CRD{module: "example.com/unknown"}.path(root)
-	if err == nil || !strings.Contains(err.Error(), "example.com/unknown") {
-		t.Errorf("path = %q, %v, want an error that names the module", path, err)
-	}
+	must.Succeed(t, err)
+	_, err = CRD{module: "example.com/unknown"}.path(root)
+	must.Say(t, err, "example.com/unknown")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestMain(m *testing.M) { apiserver.Start(m) }
@@ -32,9 +33,7 @@ func TestNamespaceIsForOneTest(t *testing.T) {
 	}
 	for namespace, want := range map[string]int{first: 1, second: 0} {
 		var list v1beta1.LoadTestList
-		if err := c.List(t.Context(), &list, client.InNamespace(namespace)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.List(t.Context(), &list, client.InNamespace(namespace)))
 		if len(list.Items) != want {
 			t.Errorf("%d LoadTests in %s, want %d", len(list.Items), namespace, want)
 		}

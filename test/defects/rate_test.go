@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // most is the largest rate that so many responses make in a window, as it is
@@ -66,9 +67,7 @@ func TestTheDrainIsNotInTheWindow(t *testing.T) {
 		spec:   v1beta1.LoadTestSpec{Steps: arrivals("200", length)},
 	}.run(t)
 	o.settled(t)
-	if o.merged.Window != length {
-		t.Errorf("the window is %v, want %v", o.merged.Window, length)
-	}
+	same.As(t, "the window", length, o.merged.Window)
 	// When the server has noted that it answered, the worker may have had the
 	// answer for a while; but it cannot have had it before it was due.
 	within := int64(0)

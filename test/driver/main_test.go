@@ -85,9 +85,7 @@ func TestRunRefuses(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			err := run(strings.NewReader(tt.input), io.Discard, 10, time.Second)
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("run = %v, want an error that contains %q", err, tt.want)
-			}
+			must.Say(t, err, tt.want)
 		})
 	}
 }

@@ -2,7 +2,6 @@ package groundtruth
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -44,9 +43,7 @@ func dialHTTP2(t *testing.T, s *Server) *bareHTTP2 {
 	t.Helper()
 	conn := net.Conn(dial(t, s.Address()))
 	if s.protocol.isSecure() {
-		pool := x509.NewCertPool()
-		pool.AppendCertsFromPEM(s.Certificate())
-		conn = tls.Client(conn, &tls.Config{RootCAs: pool, ServerName: "example.com", NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12})
+		conn = tls.Client(conn, &tls.Config{RootCAs: s.authorities(t), ServerName: "example.com", NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12})
 	}
 	c := &bareHTTP2{conn, http2.NewFramer(conn, conn), t}
 	if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {

@@ -2,7 +2,6 @@ package groundtruth
 
 import (
 	"context"
-	"crypto/x509"
 	"fmt"
 	"testing"
 
@@ -15,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // overCalls runs a test over each protocol that carries calls, with grpc-go as the client.
@@ -27,9 +27,7 @@ func overCalls(t *testing.T, c Config, test func(t *testing.T, s *Server, call f
 			s := start(t, c)
 			secured := insecure.NewCredentials()
 			if protocol.isSecure() {
-				pool := x509.NewCertPool()
-				pool.AppendCertsFromPEM(s.Certificate())
-				secured = credentials.NewClientTLSFromCert(pool, "")
+				secured = credentials.NewClientTLSFromCert(s.authorities(t), "")
 			}
 			conn, err := grpc.NewClient(s.Address(), grpc.WithTransportCredentials(secured), grpc.WithDisableRetry())
 			must.Succeed(t, err)
@@ -60,9 +58,7 @@ func TestRepliesToCalls(t *testing.T) {
 			routes := map[string]Route{healthpb.Health_ServiceDesc.ServiceName: {Reply: reply}}
 			overCalls(t, Config{Routes: routes, Record: 2}, func(t *testing.T, s *Server, call func(int) codes.Code) {
 				for number := range 2 {
-					if got := call(number); got != want {
-						t.Errorf("call %d is answered %v, want %v", number, got, want)
-					}
+					same.As(t, fmt.Sprintf("call %d is answered", number), want, call(number))
 				}
 				got := until(t, s, func(c Counters) bool { return c.Requests == 2 && c.InFlight == 0 })
 				if got.Routes[healthpb.Health_ServiceDesc.ServiceName] != 2 {

@@ -2,6 +2,7 @@ package groundtruth
 
 import (
 	"bufio"
+	"crypto/x509"
 	"io"
 	"net"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // waitTimeout bounds a wait that should not take long; it is no assertion.
@@ -20,6 +22,14 @@ func start(t *testing.T, c Config) *Server {
 	must.Succeed(t, err)
 	t.Cleanup(s.Close)
 	return s
+}
+
+// authorities are those of the server's certificate; none, if it has no TLS.
+func (s *Server) authorities(t *testing.T) *x509.CertPool {
+	t.Helper()
+	pool := x509.NewCertPool()
+	same.As(t, "the server has a certificate", s.protocol.isSecure(), pool.AppendCertsFromPEM(s.Certificate()))
+	return pool
 }
 
 // client is a bare connection.

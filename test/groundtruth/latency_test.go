@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/quick"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const ms = time.Millisecond
@@ -75,9 +77,7 @@ func TestLatencyIsKept(t *testing.T) {
 	a.get("/10")
 	a.receive(len(ok64))
 	until(t, s, func(c Counters) bool { return c.Answered == 21 })
-	numbers := []int64{}
 	for _, r := range s.Records() {
-		numbers = append(numbers, r.Number)
 		least := int64(ms)
 		switch {
 		case r.Number == 10:
@@ -89,10 +89,8 @@ func TestLatencyIsKept(t *testing.T) {
 			t.Errorf("request %d was answered after %v", r.Number, time.Duration(took))
 		}
 	}
-	slices.Sort(numbers)
-	if want := []int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109}; !slices.Equal(numbers, want) {
-		t.Errorf("recorded %v, want %v", numbers, want)
-	}
+	want := []int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109}
+	same.As(t, "recorded", want, slices.Sorted(slices.Values(recorded(s))))
 }
 
 // The same seed gives the same latencies.
@@ -121,15 +119,12 @@ func TestRecordsKeepTheLatest(t *testing.T) {
 		c.receive(len(ok64))
 	}
 	until(t, s, func(c Counters) bool { return c.Answered == 5 })
-	got := []int64{}
 	for _, r := range s.Records() {
-		if got = append(got, r.Number); r.Answered < r.Received || r.Received == 0 {
+		if r.Answered < r.Received || r.Received == 0 {
 			t.Errorf("record %+v", r)
 		}
 	}
-	if want := []int64{-1, 4, 5}; !slices.Equal(got, want) {
-		t.Errorf("recorded %v, want %v", got, want)
-	}
+	same.As(t, "recorded", []int64{-1, 4, 5}, recorded(s))
 	// An answer to a request whose place was taken by a later one is lost.
 	s.answered(0, 1)
 	for _, r := range s.Records() {

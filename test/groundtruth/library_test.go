@@ -3,7 +3,6 @@ package groundtruth
 import (
 	"bytes"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,11 +31,7 @@ func over(t *testing.T, c Config, test func(t *testing.T, s *Server, client *htt
 			c := c
 			c.Protocol = tt.protocol
 			s := start(t, c)
-			pool := x509.NewCertPool()
-			if pool.AppendCertsFromPEM(s.Certificate()) != tt.protocol.isSecure() {
-				t.Fatal("the certificate is none")
-			}
-			transport := &http.Transport{Protocols: &http.Protocols{}, TLSClientConfig: &tls.Config{RootCAs: pool, MaxVersion: tt.version}}
+			transport := &http.Transport{Protocols: &http.Protocols{}, TLSClientConfig: &tls.Config{RootCAs: s.authorities(t), MaxVersion: tt.version}}
 			transport.Protocols.SetHTTP1(tt.protocol == TLS)
 			transport.Protocols.SetHTTP2(tt.protocol == HTTP2)
 			transport.Protocols.SetUnencryptedHTTP2(tt.protocol == H2C)

@@ -28,9 +28,7 @@ func TestServerCounts(t *testing.T) {
 		}
 	}
 	two.get("/b/x")
-	if got, want := two.receive(len(Status(503, 3).Bytes)), "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 3\r\n\r\nxxx"; got != want {
-		t.Errorf("/b is answered %q, want %q", got, want)
-	}
+	same.As(t, "/b is answered", "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 3\r\n\r\nxxx", two.receive(len(Status(503, 3).Bytes)))
 	_ = one.Close()
 	got := until(t, s, func(c Counters) bool { return c.Open == 1 && c.Answered == 6 })
 	want := Counters{
@@ -81,11 +79,7 @@ func TestRecordsLeaveOutTheRequestsBetween(t *testing.T) {
 		c.get(fmt.Sprintf("/%d", n))
 		c.receive(len(ok64))
 	}
-	var numbers []int64
-	for _, r := range s.Records() {
-		numbers = append(numbers, r.Number)
-	}
-	same.As(t, "numbers of records", []int64{0, 3, 6}, numbers)
+	same.As(t, "numbers of records", []int64{0, 3, 6}, recorded(s))
 	same.As(t, "requests", 8, s.Counters().Requests)
 }
 
@@ -103,11 +97,15 @@ func TestNumberIsReadFromTheHead(t *testing.T) {
 		c.send(text)
 		c.receive(len(ok64))
 	}
-	var numbers []int64
+	same.As(t, "numbers of records", []int64{7, 8, 3, -1, -1}, recorded(s))
+}
+
+// recorded are the numbers of the records.
+func recorded(s *Server) (all []int64) {
 	for _, r := range s.Records() {
-		numbers = append(numbers, r.Number)
+		all = append(all, r.Number)
 	}
-	same.As(t, "numbers of records", []int64{7, 8, 3, -1, -1}, numbers)
+	return all
 }
 
 func TestServerReads(t *testing.T) {
@@ -185,9 +183,7 @@ func TestReplies(t *testing.T) {
 			c := dial(t, s.Address())
 			for range 2 { // an open connection takes another request
 				c.get("/")
-				if got := c.receive(len(tt.want)); got != tt.want {
-					t.Errorf("answered %q, want %q", got, tt.want)
-				}
+				same.As(t, "answered", tt.want, c.receive(len(tt.want)))
 				if !tt.open {
 					rest, err := c.rest()
 					if rest != "" || errors.Is(err, syscall.ECONNRESET) != tt.reset {

@@ -86,7 +86,12 @@ func TestStreamFromALoop(t *testing.T) {
 // No event is written before it is due, and what is written is in the records.
 func TestStreamKeepsItsSchedule(t *testing.T) {
 	const text = "stream:20:5ms:1ms:2ms:stall=10,5ms"
-	check := func(t *testing.T, s *Server, get func(path string)) {
+	check := func(t *testing.T, s *Server, client *http.Client) {
+		get := func(path string) {
+			if code, text := fetchFrom(client, s.URL()+path); code != http.StatusOK || !strings.HasSuffix(text, "data: [DONE]\n\n") {
+				t.Errorf("%s is answered %d %q", path, code, text)
+			}
+		}
 		for number := range int64(3) {
 			get(fmt.Sprintf("/s/%d", number))
 		}
@@ -120,21 +125,8 @@ func TestStreamKeepsItsSchedule(t *testing.T) {
 	late.Latency = Fixed(2 * time.Millisecond)
 	routes["late"] = late
 	config := Config{Seed: 9, Record: 9, Times: 15, Routes: routes}
-	t.Run("loop", func(t *testing.T) {
-		s := start(t, config)
-		check(t, s, func(path string) {
-			if code, text := fetchFrom(http.DefaultClient, s.URL()+path); code != http.StatusOK || !strings.HasSuffix(text, "data: [DONE]\n\n") {
-				t.Errorf("%s is answered %d %q", path, code, text)
-			}
-		})
-	})
-	over(t, config, func(t *testing.T, s *Server, client *http.Client) {
-		check(t, s, func(path string) {
-			if code, text := fetchFrom(client, s.URL()+path); code != http.StatusOK || !strings.HasSuffix(text, "data: [DONE]\n\n") {
-				t.Errorf("%s is answered %d %q", path, code, text)
-			}
-		})
-	})
+	t.Run("loop", func(t *testing.T) { check(t, start(t, config), http.DefaultClient) })
+	over(t, config, check)
 }
 
 // A loop compresses as net/http does.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // parsed is the stream of a text.
@@ -78,9 +79,7 @@ func TestStepsOfAStream(t *testing.T) {
 	}
 	for text, want := range tests {
 		t.Run(text, func(t *testing.T) {
-			if diff := cmp.Diff(want, stepsOf(parsed(t, text))); diff != "" {
-				t.Errorf("steps (-want +got):\n%s", diff)
-			}
+			same.As(t, "steps", want, stepsOf(parsed(t, text)))
 		})
 	}
 }
@@ -134,7 +133,5 @@ func TestRecordOfAStream(t *testing.T) {
 		r.enter(at, 3)
 	}
 	want := Record{First: 100, Last: 180, Events: 4, Gap: 40, Times: []int64{100, 130, 170}}
-	if diff := cmp.Diff(want, r); diff != "" {
-		t.Errorf("record (-want +got):\n%s", diff)
-	}
+	same.As(t, "record", want, r)
 }

@@ -1,4 +1,4 @@
-// Package must ends a test at an error that the test is not about.
+// Package must ends a test at an error that the test is not about, and reports one that does not say what it must.
 //
 //	store, err := Open(path)
 //	must.Succeed(t, err)

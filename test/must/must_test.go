@@ -3,6 +3,7 @@ package must_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -30,10 +31,20 @@ func TestErrorsAreReported(t *testing.T) {
 	must.Succeed(n, nil)
 	must.Report(n, "it", nil)
 	must.Close(n, broken{})
+	must.Say(n, err, "o")
+	if text := must.ReadFile(n, "must_test.go"); !strings.Contains(string(text), "package must_test") {
+		t.Errorf("read %q", text)
+	}
 	must.Succeed(n, err)
 	must.Report(n, "it", err)
 	must.Close(n, broken{err})
-	if got, want := fmt.Sprintf("%q", n.reports), `["fatal: no" "it: no" "close: no"]`; got != want {
+	must.Say(n, err, "yes")
+	must.ReadFile(n, "none")
+	must.Say(n, nil, "no")
+	want := []string{
+		"fatal: no", "it: no", "close: no", `error no, want one that says "yes"`, "fatal: open none: no such file or directory", `error <nil>, want one that says "no"`,
+	}
+	if got, want := fmt.Sprintf("%q", n.reports), fmt.Sprintf("%q", want); got != want {
 		t.Errorf("reported %s, want %s", got, want)
 	}
 }

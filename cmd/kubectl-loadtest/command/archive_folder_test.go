@@ -55,17 +55,13 @@ func TestTrendOfArchives(t *testing.T) {
 	if got.code != 0 || strings.Count(got.err, "Left out: ") != 1 || !strings.Contains(got.err, "nightly-0") {
 		t.Errorf("exit code %d, and %q, want that one archive is left out", got.code, got.err)
 	}
-	for want, args := range map[string][]string{
+	u.refuses(map[string][]string{
 		"contains no shop/none*/*.json.gz":            {"trend", "none", "-n", "shop", "--from", folder},
 		"is not a folder":                             {"trend", "nightly", "--from", folder + "/nothing"},
 		"has no finished run of schedule or name nig": {"trend", "nig", "-n", "shop", "--from", folder},
 		"give either -f or --from, not both":          {"trend", "-f", "x.yaml", "--from", folder},
 		"give the name of a schedule":                 {"trend", "--from", folder},
-	} {
-		if got := u.run(args...); got.code != 4 || !strings.Contains(got.err, want) {
-			t.Errorf("%v: exit code %d and %q, want %q", args, got.code, got.err, want)
-		}
-	}
+	})
 }
 
 // Of many archives the newest are read, and it is said that others are not.
@@ -118,10 +114,6 @@ func TestUIOfArchives(t *testing.T) {
 			t.Error("what a file holds is markup")
 		}
 	}, "--from", folder)
-	if got.code != 0 {
-		t.Errorf("exit code %d; %s", got.code, got.err)
-	}
-	if got := p.run("ui", "--from", folder+"/nothing"); got.code != 4 || !strings.Contains(got.err, "is not a folder") {
-		t.Errorf("exit code %d and %q", got.code, got.err)
-	}
+	got.exits(t, 0)
+	p.run("ui", "--from", folder+"/nothing").fails(t, "is not a folder")
 }

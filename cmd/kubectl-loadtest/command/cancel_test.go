@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -38,9 +37,7 @@ func TestCancelOfSeveral(t *testing.T) {
 	p.create(finished("Passed"))
 	p.createNamed("other", running)
 	got := p.run("cancel", "missing", "hello", "other")
-	if got.code != 4 {
-		t.Errorf("exit code %d, want 4", got.code)
-	}
+	got.exits(t, 4)
 	contains(t, "the output", got.out, "/hello has finished already: Passed", "/other is ending")
 	contains(t, "the error", got.err, `"missing" not found`)
 	if p.get("hello").Spec.Terminate || !p.get("other").Spec.Terminate {
@@ -52,11 +49,7 @@ func TestCancelWaits(t *testing.T) {
 	t.Parallel()
 	p := newTestUser(t)
 	p.create(running)
-	stderr := &screen{await: "hello  Running", then: func() {
-		if err := setStatus(t.Context(), p.client, p.get("hello"), finished("Canceled")); err != nil {
-			t.Error(err)
-		}
-	}}
+	stderr := &screen{await: "hello  Running", then: func() { p.ends("Canceled") }}
 	got := p.execute(t.Context(), stderr, "", "cancel", "hello", "--wait")
 	if got.code != 0 || !strings.Contains(got.out, "has finished: Canceled") {
 		t.Errorf("exit code %d, %s%s", got.code, got.out, got.err)
@@ -72,9 +65,7 @@ func TestRerunHasTheSameSpec(t *testing.T) {
 	must.Succeed(t, p.client.Update(t.Context(), old))
 	p.operator(func(*v1beta1.LoadTest) []string { return []string{running, finished("Passed")} })
 	got := p.run("rerun", "hello", "--name", "again")
-	if got.code != 0 {
-		t.Errorf("exit code %d, want that of the new run, 0; standard error:\n%s", got.code, got.err)
-	}
+	got.exits(t, 0)
 	contains(t, "the report", got.out, "LoadTest "+p.namespace+"/again\n")
 	again, want := p.get("again"), old.Spec
 	want.Terminate = false
@@ -122,9 +113,7 @@ func TestHeldRunIsSaidAndResumed(t *testing.T) {
 	stderr := &screen{await: "is held by spec.suspend; start it with: kubectl loadtest watch hello -n " + p.namespace + " --resume", then: func() {
 		// The command that the message names, as another person would type it.
 		p.operator(unlessHeld)
-		if got := p.run("watch", "hello", "--resume"); got.code != 0 {
-			t.Errorf("watch --resume: exit code %d: %s", got.code, got.err)
-		}
+		p.run("watch", "hello", "--resume").exits(t, 0)
 	}}
 	got := p.execute(t.Context(), stderr, "", "run", "-f", p.file(held), "--timeout", "2m")
 	if got.code != 0 || p.get("hello").Spec.Suspend {
@@ -187,10 +176,7 @@ func TestTimeout(t *testing.T) {
 			break
 		}
 	}
-	if got.code != 4 || got.out != "" {
-		t.Errorf("exit code %d, output %q", got.code, got.out)
-	}
-	contains(t, "the message", got.err, "--timeout has passed, but LoadTest "+p.namespace+"/"+name+" goes on", "kubectl loadtest cancel "+name+" -n "+p.namespace)
+	got.fails(t, "--timeout has passed, but LoadTest "+p.namespace+"/"+name+" goes on", "kubectl loadtest cancel "+name+" -n "+p.namespace)
 	if p.get(name).Spec.Terminate {
 		t.Error("the run was ended")
 	}
@@ -272,14 +258,4 @@ func TestList(t *testing.T) {
 			t.Errorf("%v: exit code %d, %q", wrong, got.code, got.out)
 		}
 	}
-}
-
-// createNamed creates a LoadTest with a status.
-func (p *testUser) createNamed(name, status string) {
-	p.t.Helper()
-	lt := &v1beta1.LoadTest{}
-	must.Succeed(p.t, yaml.UnmarshalStrict([]byte(manifest("x")), lt))
-	lt.ObjectMeta = metav1.ObjectMeta{Namespace: p.namespace, Name: name}
-	must.Succeed(p.t, p.client.Create(p.t.Context(), lt))
-	must.Succeed(p.t, setStatus(p.t.Context(), p.client, lt, status))
 }

@@ -22,18 +22,14 @@ func TestCompare(t *testing.T) {
 	if got := p.run("compare", "hello", "hello", "-o", "json"); got.code != 0 || !strings.Contains(got.out, `"hello (2)"`) || !strings.Contains(got.out, `"differences": []`) { // its step lacks a worker
 		t.Errorf("-o json: exit code %d, %s\n%s", got.code, got.err, got.out)
 	}
-	for want, args := range map[string][]string{
+	p.refuses(map[string][]string{
 		"at least two LoadTests":                                  {"compare", "hello"},
 		"must be one of Never, Regression, Change, not \"worse\"": {"compare", "hello", "hello", "--fail-on", "worse"},
 		"not \"junit\"":                                           {"compare", "hello", "hello", "-o", "junit"},
 		"\"missing\" not found":                                   {"compare", "hello", "missing"},
 		"hello has not finished":                                  {"compare", "-f", p.file(manifest("hello")), "hello"},
 		"no such file":                                            {"compare", "-f", "/nowhere/at/all", "hello"},
-	} {
-		if got := p.run(args...); got.code != 4 || !strings.Contains(got.err, want) {
-			t.Errorf("%v: exit code %d, %q, want 4 and %q", args, got.code, got.err, want)
-		}
-	}
+	})
 }
 
 // measured is a finished LoadTest of one step, as a file, in which so many of 1000 requests failed.

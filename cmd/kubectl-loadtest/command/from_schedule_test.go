@@ -74,18 +74,14 @@ func TestRunFromASchedule(t *testing.T) {
 	if why := first.Annotations["loadtest.dev/started-by"]; why != "kubectl loadtest run --from schedule/nightly" {
 		t.Errorf("it was started by %q", why)
 	}
-	if got := p.run("run", "--from", "ldts/nightly", "--name", "by-hand"); got.code != 4 || !strings.Contains(got.err, "exists already; choose another name") {
-		t.Errorf("the name of another: exit code %d: %s", got.code, got.err)
-	}
+	p.run("run", "--from", "ldts/nightly", "--name", "by-hand").fails(t, "exists already; choose another name")
 
 	first.Status.Steps[0].WorkersReporting = 2 // so that it can be compared
 	must.Succeed(t, p.client.Status().Update(t.Context(), first))
 	verdict = "Failed"
 	p.scheduleStatus(s, "{lastPassed: {name: by-hand}}")
 	got = p.run("run", "--from", "loadtestschedule.loadtest.dev/nightly")
-	if got.code != 1 {
-		t.Errorf("exit code %d, want that of Failed: %s", got.code, got.err)
-	}
+	got.exits(t, 1)
 	name, _, _ := strings.Cut(got.err[strings.Index(got.err, "/nightly-")+1:], " ")
 	if second := p.get(name); second.Spec.Baseline == nil || second.Spec.Baseline.Name != "by-hand" || len(second.Spec.Thresholds) != 2 {
 		t.Errorf("the second is compared with %v: %v", second.Spec.Baseline, second.Annotations)
@@ -111,18 +107,11 @@ func TestRunFromRefuses(t *testing.T) {
 		"beside another":    {[]string{"--from", "schedule/nightly"}, "concurrencyPolicy is Forbid: two runs at once would disturb each other; follow it with kubectl loadtest watch nightly-29384760"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := p.run(append([]string{"run"}, tt.args...)...)
-			if got.code != 4 || got.out != "" || !strings.Contains(got.err, tt.want) {
-				t.Errorf("exit code %d, %q, %q; want …%s…", got.code, got.out, got.err, tt.want)
-			}
+			p.run(append([]string{"run"}, tt.args...)...).fails(t, tt.want)
 		})
 	}
-	var list v1beta1.LoadTestList
-	must.Succeed(t, p.client.List(t.Context(), &list))
-	for i := range list.Items {
-		if list.Items[i].Namespace == p.namespace {
-			t.Errorf("LoadTest %s was created", list.Items[i].Name)
-		}
+	if names := p.names(); len(names) > 0 {
+		t.Errorf("LoadTests %q were created", names)
 	}
 }
 

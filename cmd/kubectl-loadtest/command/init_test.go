@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -38,9 +37,7 @@ func TestInitWritesWhatTheAPITakes(t *testing.T) {
 			if written.code != 0 {
 				t.Fatalf("exit code %d: %s", written.code, written.err)
 			}
-			if got := withInput(t, written.out, "validate", "-f", "-", "--config", allHosts(t)); got.code != 0 {
-				t.Errorf("validate: exit code %d:\n%s\n%s", got.code, got.err, written.out)
-			}
+			withInput(t, written.out, "validate", "-f", "-", "--config", allHosts(t)).exits(t, 0)
 			if out, err := kubectl(written.out, "create", "--dry-run=server", "-n", p.namespace, "-f", "-"); err != nil {
 				t.Errorf("the API server: %s", out)
 			}
@@ -50,11 +47,10 @@ func TestInitWritesWhatTheAPITakes(t *testing.T) {
 
 // What was read of a log is told beside the manifest, and holds no credential.
 func TestInitTellsWhatItReadOfALog(t *testing.T) {
-	log, err := os.ReadFile("../draft/testdata/access.log")
-	must.Succeed(t, err)
+	log := must.ReadFile(t, "../draft/testdata/access.log")
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	_, err = z.Write(log)
+	_, err := z.Write(log)
 	must.Succeed(t, errors.Join(err, z.Close()))
 	got := withInput(t, packed.String(), "init", "--from-log", "-", "--service", "shop:80", "--log-methods", "get,post")
 	contains(t, "the account", got.err, "Read 1402 lines: 1400 requests, and 2 not parsed.", "line 6: the line has no known format", "HEAD 21", "at most 4/s within 1s", "GET /api/items/{number}")
@@ -121,10 +117,7 @@ func TestInitRefuses(t *testing.T) {
 		"no HAR":            {"{}", []string{"--from-har", "-"}, "has no log.entries"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := withInput(t, tt.input, append([]string{"init"}, tt.args...)...)
-			if got.code != 4 || got.out != "" || !strings.Contains(got.err, tt.want) {
-				t.Errorf("exit code %d, %q, %q; want …%s…", got.code, got.out, got.err, tt.want)
-			}
+			withInput(t, tt.input, append([]string{"init"}, tt.args...)...).fails(t, tt.want)
 		})
 	}
 }

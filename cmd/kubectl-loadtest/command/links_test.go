@@ -38,10 +38,7 @@ func TestReportWithLinks(t *testing.T) {
 		"no such file": {"--links", hostile + "x"},
 		"is in a cluster, which this command does not ask: give a file": {"--links", "configmap:a/b"},
 	} {
-		got := u.run(append([]string{"report", "-f", file, "-o", "html"}, args...)...)
-		if got.code != 4 || !strings.Contains(got.err, want) {
-			t.Errorf("%v: exit code %d and %q, want %q", args, got.code, got.err, want)
-		}
+		u.run(append([]string{"report", "-f", file, "-o", "html"}, args...)...).fails(t, want)
 	}
 }
 
@@ -67,7 +64,5 @@ func TestPagesWithLinksOfTheCluster(t *testing.T) {
 			t.Errorf("%v: exit code %d and %q, want %q", args, got.code, got.err, want)
 		}
 	}
-	if got := p.run("run", "--links", from, "-f", "x.yaml"); got.code != 4 || !strings.Contains(got.err, "--links needs --ui") {
-		t.Errorf("exit code %d and %q", got.code, got.err)
-	}
+	p.run("run", "--links", from, "-f", "x.yaml").fails(t, "--links needs --ui")
 }

@@ -85,6 +85,23 @@ type answer struct {
 	machine pressure.Reading
 }
 
+// exits checks the exit code.
+func (a answer) exits(t *testing.T, code int) {
+	t.Helper()
+	if a.code != code {
+		t.Errorf("exit code %d, want %d; standard error:\n%s\nstandard output:\n%s", a.code, code, a.err, a.out)
+	}
+}
+
+// fails checks that nothing was done, and that the error has some words.
+func (a answer) fails(t *testing.T, words ...string) {
+	t.Helper()
+	if a.code != 4 || a.out != "" {
+		t.Errorf("exit code %d and output %q, want 4 and none, and an error that says %q", a.code, a.out, words)
+	}
+	contains(t, "the error", a.err, words...)
+}
+
 // run runs a command line to its end.
 func (p *testUser) run(args ...string) answer {
 	p.t.Helper()
@@ -139,10 +156,12 @@ func (p *testUser) file(content string) string {
 
 // create creates the LoadTest hello with a status, as if it had been there for
 // long.
-func (p *testUser) create(status string) *v1beta1.LoadTest {
+func (p *testUser) create(status string) *v1beta1.LoadTest { return p.createNamed("hello", status) }
+
+func (p *testUser) createNamed(name, status string) *v1beta1.LoadTest {
 	p.t.Helper()
 	lt := &v1beta1.LoadTest{}
-	must.Succeed(p.t, yaml.UnmarshalStrict([]byte(manifest("hello")), lt))
+	must.Succeed(p.t, yaml.UnmarshalStrict([]byte(manifest(name)), lt))
 	lt.Namespace = p.namespace
 	must.Succeed(p.t, p.client.Create(p.t.Context(), lt))
 	must.Succeed(p.t, setStatus(p.t.Context(), p.client, lt, status))
@@ -154,6 +173,30 @@ func (p *testUser) get(name string) *v1beta1.LoadTest {
 	lt := &v1beta1.LoadTest{}
 	must.Succeed(p.t, p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, lt))
 	return lt
+}
+
+// names are those of all LoadTests.
+func (p *testUser) names() (names []string) {
+	p.t.Helper()
+	var list v1beta1.LoadTestList
+	must.Succeed(p.t, p.client.List(p.t.Context(), &list, client.InNamespace(p.namespace)))
+	for _, lt := range list.Items {
+		names = append(names, lt.Name)
+	}
+	return names
+}
+
+// ends gives the LoadTest hello the status of a run that has finished.
+func (p *testUser) ends(verdict string) {
+	must.Report(p.t, "end the run", setStatus(p.t.Context(), p.client, p.get("hello"), finished(verdict)))
+}
+
+// refuses runs command lines that are mistaken, each by what is said of it.
+func (p *testUser) refuses(mistakes map[string][]string) {
+	p.t.Helper()
+	for want, args := range mistakes {
+		p.run(args...).fails(p.t, want)
+	}
 }
 
 func manifest(name string) string {

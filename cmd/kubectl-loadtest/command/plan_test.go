@@ -22,9 +22,7 @@ func TestPlanInEachForm(t *testing.T) {
 	text := alone(t.Context(), t, "plan", "-f", file)
 	contains(t, "the plan", text.out, "LoadTest hello\n", "Workers             3, computed from the largest step\n",
 		"Requests due        60100\n", "Duration            29s; ", "6000 users          17s        2s     10s          60000   1/s each", "failureRate (default)   failureRate at most 1%")
-	if text.code != 0 {
-		t.Errorf("exit code %d, want 0: %s", text.code, text.err)
-	}
+	text.exits(t, 0)
 	read := map[string]func([]byte, any) error{"json": json.Unmarshal, "yaml": func(b []byte, v any) error { return yaml.UnmarshalStrict(b, v) }}
 	for form, unmarshal := range read {
 		var p preview.Preview
@@ -33,9 +31,7 @@ func TestPlanInEachForm(t *testing.T) {
 			t.Errorf("%s: %v, exit code %d:\n%s", form, err, got.code, got.out)
 		}
 	}
-	if got := alone(t.Context(), t, "plan", "-f", file, "-o", "pdf"); got.code != 4 || !strings.Contains(got.err, "--output must be one of text, json, yaml") {
-		t.Errorf("exit code %d, %s", got.code, got.err)
-	}
+	alone(t.Context(), t, "plan", "-f", file, "-o", "pdf").fails(t, "--output must be one of text, json, yaml")
 }
 
 // What is planned beforehand is what runs.
@@ -60,9 +56,7 @@ func TestPlanIsWhatRuns(t *testing.T) {
 func TestPlanSaysWhatThePolicySays(t *testing.T) {
 	file := write(t, "a.yaml", testHead+strings.Replace(ladderSpec, "service: {name: shortener, port: http}", `url: "https://api.example.com"`, 1))
 	got := alone(t.Context(), t, "plan", "-f", file, "--config", write(t, "config.yaml", ""))
-	if got.code != 1 {
-		t.Errorf("exit code %d, want 1", got.code)
-	}
+	got.exits(t, 1)
 	contains(t, "the plan", got.out, "Not allowed         spec.target.url: host api.example.com is not allowed", "Requests due        60100")
 }
 
@@ -72,9 +66,7 @@ func TestPlanAsksTheCluster(t *testing.T) {
 	spec := ladderSpec + "  data: [{name: users, format: CSV, from: {configMap: {name: rows, key: users.csv}}}]\n"
 	file := write(t, "a.yaml", testHead+spec)
 	got := p.run("plan", "--server", "-f", file)
-	if got.code != 1 {
-		t.Errorf("exit code %d, want 1", got.code)
-	}
+	got.exits(t, 1)
 	contains(t, "the output", got.err, "spec.target.service.name: Service shortener is not in namespace "+p.namespace,
 		"ConfigMap rows is not in namespace "+p.namespace+"; the LoadTest needs key users.csv of ConfigMap rows")
 	contains(t, "the plan", got.out, "LoadTest "+p.namespace+"/hello", "Requests due        60100")
@@ -86,9 +78,7 @@ func TestPlanAsksTheCluster(t *testing.T) {
 	if strings.Contains(got.err, "ConfigMap") {
 		t.Errorf("a ConfigMap that is there is missed: %s", got.err)
 	}
-	if got := p.run("plan", "--server", "-f", write(t, "b.yaml", testHead+strings.Replace(ladderSpec, "http", "web", 1))); got.code != 0 {
-		t.Errorf("exit code %d, want 0: %s", got.code, got.err)
-	}
+	p.run("plan", "--server", "-f", write(t, "b.yaml", testHead+strings.Replace(ladderSpec, "http", "web", 1))).exits(t, 0)
 	p.create(running)
 	if got := p.run("plan", "--server", "-f", file); !strings.Contains(got.err, "metadata.name: a LoadTest of that name exists already") {
 		t.Errorf("the output does not say that the name is taken: %s", got.err)

@@ -42,17 +42,13 @@ func TestReportForms(t *testing.T) {
 			t.Errorf("-o %s: exit code %d, %s, without %q:\n%s", form, got.code, got.err, want, got.out)
 		}
 	}
-	if got := p.run("report", "hello", "-o", "hgrm"); got.code != 4 || !strings.Contains(got.err, "no step has a histogram") {
-		t.Errorf("-o hgrm without a histogram: exit code %d, %q", got.code, got.err)
-	}
+	p.run("report", "hello", "-o", "hgrm").fails(t, "no step has a histogram")
 }
 
 func TestStepsOfLoadsAreReportedByTheirLoadTests(t *testing.T) {
 	p := &testUser{t: t, kubeconfig: "/nowhere"}
 	saved := manifest("sale") + "status: {loads: [{name: readers, test: sale-readers}]}\n"
-	if got := p.run("report", "-f", p.file(saved), "-o", "hgrm"); got.code != 4 || !strings.Contains(got.err, "each has steps of its own: report sale-readers") {
-		t.Errorf("exit code %d, %q", got.code, got.err)
-	}
+	p.run("report", "-f", p.file(saved), "-o", "hgrm").fails(t, "each has steps of its own: report sale-readers")
 }
 
 // No cluster has the LoadTests of the loads of a local run: what it writes has them, and report reads it.
@@ -77,16 +73,12 @@ func TestReportReadsALocalRunWithLoads(t *testing.T) {
 func TestReportRefusesWhatIsNotOneLoadTest(t *testing.T) {
 	p := &testUser{t: t, kubeconfig: "/nowhere"}
 	one := p.file(manifest("a"))
-	for want, args := range map[string][]string{
+	p.refuses(map[string][]string{
 		"holds no LoadTest hello; it has a": {"report", "hello", "-f", one},
 		"holds 2 LoadTests":                 {"report", "-f", p.file(manifest("a") + "---" + manifest("b"))},
 		"holds no LoadTest":                 {"report", "-f", p.file("")},
 		"no such file":                      {"report", "-f", "/nowhere/at/all"},
 		"takes the NAME of one LoadTest":    {"report"},
 		"is a Pod of v1, not a LoadTest":    {"report", "-f", p.file("{apiVersion: v1, kind: Pod, metadata: {name: a}}")},
-	} {
-		if got := p.run(args...); got.code != 4 || !strings.Contains(got.err, want) {
-			t.Errorf("%v: exit code %d, %q, want 4 and %q", args, got.code, got.err, want)
-		}
-	}
+	})
 }

@@ -80,8 +80,7 @@ func TestFailuresAreAmongTheResults(t *testing.T) {
 	url, _ := answering(t, 503)
 	file := filepath.Join(t.TempDir(), "results")
 	alone(t.Context(), t, "run", "--local", "-f", write(t, "a.yaml", localTest("url: "+url)), "--results", file, "--results-encoding", "json")
-	data, err := os.ReadFile(file)
-	must.Succeed(t, err)
+	data := must.ReadFile(t, file)
 	if n := strings.Count(string(data), `"error":"503 Service Unavailable"`); n != 20 {
 		t.Errorf("%d results have the error, want 20:\n%s", n, data)
 	}
@@ -129,8 +128,7 @@ func TestResultsReplaceThoseOfTheRunBefore(t *testing.T) {
 	url, _ := answering(t, 503)
 	file := write(t, "results", strings.Repeat("old\n", 10_000))
 	alone(t.Context(), t, "run", "--local", "-f", write(t, "a.yaml", localTest("url: "+url)), "--results", file, "--results-encoding", "json")
-	data, err := os.ReadFile(file)
-	must.Succeed(t, err)
+	data := must.ReadFile(t, file)
 	if strings.Contains(string(data), "old") || strings.Count(string(data), "\n") != 20 {
 		t.Errorf("the file has\n%s", data)
 	}

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -21,8 +20,7 @@ func TestRerunCreatesWhatArgoCDsActionDoes(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		must.Succeed(t, err)
+		content := must.ReadFile(t, file)
 		var both [2]v1beta1.LoadTest
 		for i, text := range bytes.SplitN(content, []byte("\n---\n"), 2) {
 			must.Succeed(t, yaml.UnmarshalStrict(text, &both[i]))

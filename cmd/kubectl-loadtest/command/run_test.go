@@ -11,7 +11,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -22,9 +21,7 @@ func TestRunEndsWithTheVerdict(t *testing.T) {
 			p := newTestUser(t)
 			p.operator(func(*v1beta1.LoadTest) []string { return []string{starting, running, finished(verdict)} })
 			got := p.run("run", "-f", p.file(manifest("hello")))
-			if got.code != code {
-				t.Errorf("exit code %d, want %d; standard error:\n%s", got.code, code, got.err)
-			}
+			got.exits(t, code)
 			contains(t, "the report", got.out, "LoadTest "+p.namespace+"/hello", "Verdict             "+verdict, "sent 10 (100%)")
 			contains(t, "the log", got.err, p.namespace+"/hello  "+verdict+"  step 1/1  goodput 999/s  p95 41ms")
 			if strings.Contains(got.err, "error:") {
@@ -38,16 +35,9 @@ func TestRunOnATerminal(t *testing.T) {
 	t.Parallel()
 	p := newTestUser(t)
 	p.operator(func(*v1beta1.LoadTest) []string { return []string{running} })
-	stderr := &screen{size: func() (int, int) { return 100, 30 }, await: "Running", then: func() {
-		// Only what was seen to run finishes.
-		if err := setStatus(t.Context(), p.client, p.get("hello"), finished("Passed")); err != nil {
-			t.Error(err)
-		}
-	}}
+	stderr := &screen{size: func() (int, int) { return 100, 30 }, await: "Running", then: func() { p.ends("Passed") }} // only what was seen to run finishes
 	got := p.execute(t.Context(), stderr, "", "run", "-f", p.file(manifest("hello")))
-	if got.code != 0 {
-		t.Errorf("exit code %d, want 0; standard error:\n%s", got.code, got.err)
-	}
+	got.exits(t, 0)
 	const enter, leave = "\x1b[?1049h", "\x1b[?1049l"
 	contains(t, "the terminal", got.err, enter, "Running  step 1/1  10 users", "━━━━━━━━━━━━━━━━━━━━  5s/5s  goodput 998/s  workers 2/2", leave)
 	after := got.err[strings.LastIndex(got.err, leave):]
@@ -76,9 +66,7 @@ func TestRunSequence(t *testing.T) {
 	})
 	input := manifest("two") + "---\n# nothing here\n---\n" + manifest("three")
 	got := p.execute(t.Context(), &screen{}, input, "run", "-f", p.file(manifest("one")), "-f", "-")
-	if got.code != 2 {
-		t.Errorf("exit code %d, want the highest, 2; standard error:\n%s", got.code, got.err)
-	}
+	got.exits(t, 2)
 	same.As(t, "the order", []string{"one", "two", "three"}, order)
 	contains(t, "the reports", got.out, "/one\n", "\n\nLoadTest "+p.namespace+"/two\n", "/three\n")
 }
@@ -90,21 +78,11 @@ func TestRunGenerateName(t *testing.T) {
 	path := p.file(strings.Replace(manifest("x"), "{name: x}", "{generateName: nightly-}", 1))
 	for range 2 {
 		got := p.run("run", "--replace", "-f", path)
-		if got.code != 0 {
-			t.Errorf("exit code %d, want 0; standard error:\n%s", got.code, got.err)
-		}
+		got.exits(t, 0)
 		contains(t, "the report", got.out, p.namespace+"/nightly-")
 	}
-	var list v1beta1.LoadTestList
-	must.Succeed(t, p.client.List(t.Context(), &list))
-	n := 0
-	for _, lt := range list.Items {
-		if lt.Namespace == p.namespace {
-			n++
-		}
-	}
-	if n != 2 {
-		t.Errorf("%d LoadTests after two runs, want 2", n)
+	if names := p.names(); len(names) != 2 {
+		t.Errorf("LoadTests %q after two runs, want 2", names)
 	}
 }
 
@@ -113,10 +91,7 @@ func TestRunIgnoresOldResult(t *testing.T) {
 	p := newTestUser(t)
 	old := p.create(finished("Passed"))
 	got := p.run("run", "-f", p.file(manifest("hello")))
-	if got.code != 4 || got.out != "" {
-		t.Errorf("exit code %d and output %q, want 4 and none", got.code, got.out)
-	}
-	contains(t, "the error", got.err, "error: LoadTest "+p.namespace+"/hello exists already", "--replace", "kubectl loadtest report hello -n "+p.namespace)
+	got.fails(t, "error: LoadTest "+p.namespace+"/hello exists already", "--replace", "kubectl loadtest report hello -n "+p.namespace)
 	if p.get("hello").UID != old.UID {
 		t.Error("the old LoadTest was replaced without --replace")
 	}
@@ -128,9 +103,7 @@ func TestRunReplace(t *testing.T) {
 	old := p.create(finished("Failed"))
 	p.operator(func(*v1beta1.LoadTest) []string { return []string{finished("Passed")} })
 	got := p.run("run", "--replace", "-f", p.file(manifest("hello")))
-	if got.code != 0 {
-		t.Errorf("exit code %d, want that of the new run, 0; standard error:\n%s", got.code, got.err)
-	}
+	got.exits(t, 0)
 	if p.get("hello").UID == old.UID {
 		t.Error("the old LoadTest is still there")
 	}
@@ -148,9 +121,7 @@ func TestRunReplaceRefusesRunning(t *testing.T) {
 	p := newTestUser(t)
 	old := p.create(running)
 	got := p.run("run", "--replace", "-f", p.file(manifest("hello")))
-	if got.code != 4 {
-		t.Errorf("exit code %d, want 4", got.code)
-	}
+	got.exits(t, 4)
 	contains(t, "the error", got.err, "--replace: LoadTest "+p.namespace+"/hello has not finished",
 		"kubectl loadtest watch hello -n "+p.namespace, "kubectl loadtest cancel hello -n "+p.namespace)
 	if now := p.get("hello"); now.UID != old.UID || now.DeletionTimestamp != nil {
@@ -190,19 +161,11 @@ func TestRunRefused(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := p.run(append([]string{"run", "-f", p.file(test.manifest)}, test.args...)...)
-			if got.code != 4 || got.out != "" {
-				t.Errorf("exit code %d and output %q, want 4 and none", got.code, got.out)
-			}
-			contains(t, "the error", got.err, test.want...)
+			p.run(append([]string{"run", "-f", p.file(test.manifest)}, test.args...)...).fails(t, test.want...)
 		})
 	}
-	var list v1beta1.LoadTestList
-	must.Succeed(t, p.client.List(t.Context(), &list))
-	for _, lt := range list.Items {
-		if lt.Namespace == p.namespace {
-			t.Errorf("%s was created", lt.Name)
-		}
+	if names := p.names(); len(names) > 0 {
+		t.Errorf("%q were created", names)
 	}
 }
 

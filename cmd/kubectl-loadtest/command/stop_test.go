@@ -80,9 +80,7 @@ func TestStopSetsTheSwitchAndWaits(t *testing.T) {
 		}
 	}()
 	got := p.execute(t.Context(), out, "yes\n", p.at("stop", "--all", "-n", p.namespace, "--reason", "incident 4711")...)
-	if got.code != 0 {
-		t.Errorf("exit code %d, want 0: %s", got.code, got.err)
-	}
+	got.exits(t, 0)
 	contains(t, "the output", got.out, "Runs of namespace "+p.namespace+" are stopped by ", "LoadTest "+p.namespace+"/hello ended after ", "s, Canceled: That was it.\n", "No run goes on.\n")
 	if strings.Contains(got.out, "over") || strings.Contains(got.out, "waits") {
 		t.Errorf("it tells of runs that do not go on:\n%s", got.out)
@@ -155,9 +153,7 @@ func TestStopRefuses(t *testing.T) {
 		if strings.HasPrefix(want, "key") {
 			p.apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: bad}, data: {stop.yaml: '['}}")
 		}
-		if got := p.run(args...); got.code != 4 || !strings.Contains(got.err, want) {
-			t.Errorf("%v: exit code %d, %s, want %s", args, got.code, got.err, want)
-		}
+		p.run(args...).fails(t, want)
 	}
 	if len(p.stops()) != 0 {
 		t.Error("the switch is set")
@@ -177,9 +173,7 @@ func TestStopFallsBackToTerminate(t *testing.T) {
 	p.createNamed("waits", `{phase: Suspended}`)
 	p.createNamed("over", finished("Passed"))
 	got := p.run(p.at("stop", "--all", "-n", p.namespace, "--yes", "--as", "tenant", "--timeout", "1s")...)
-	if got.code != 1 {
-		t.Errorf("exit code %d, want that the runs have not ended: 1", got.code)
-	}
+	got.exits(t, 1)
 	contains(t, "the output", got.err, "The switch cannot be set: ", "is ended by spec.terminate instead; others can begin.", "/hello has not ended", "/waits has not ended")
 	for name, want := range map[string]bool{"hello": true, "waits": true, "over": false} {
 		if lt := p.get(name); lt.Spec.Terminate != want || name == "over" && lt.Status.Verdict != v1beta1.VerdictPassed {

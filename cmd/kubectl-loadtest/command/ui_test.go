@@ -112,9 +112,7 @@ func TestRunWithAPage(t *testing.T) {
 		contains(t, "the page", page, "<h1>hello</h1>", "Failed")
 	}
 	got := p.execute(ctx, log, "", "run", "--ui", "-f", p.file(manifest("hello")))
-	if got.code != 1 {
-		t.Errorf("exit code %d, want that of the verdict, 1; %s", got.code, got.err)
-	}
+	got.exits(t, 1)
 	contains(t, "the log", got.err, "Follow it in the browser: http://127.0.0.1:", "/run/"+p.namespace+"/hello")
 	contains(t, "the report", got.out, "Verdict             Failed")
 }
@@ -122,17 +120,12 @@ func TestRunWithAPage(t *testing.T) {
 func TestUIRefused(t *testing.T) {
 	t.Parallel()
 	p := newTestUser(t)
-	for want, args := range map[string][]string{
+	p.refuses(map[string][]string{
 		"--port must be between 0 and 65535, not 70000": {"ui", "--port", "70000"},
 		"--port needs --ui":                             {"run", "--port", "8080", "-f", "x.yaml"},
 		"unknown command":                               {"ui", "hello"},
 		"there is no kubeco":                            {"ui", "--kubeconfig", "/dev/null"},
-	} {
-		got := p.run(args...)
-		if got.code != 4 || !strings.Contains(got.err, want) {
-			t.Errorf("%v: exit code %d, want 4, and %q, want %q", args, got.code, got.err, want)
-		}
-	}
+	})
 }
 
 // A run on this machine is ended on its page, keeps what it measured, and can be read there

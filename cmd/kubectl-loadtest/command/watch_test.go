@@ -15,15 +15,9 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	p := newTestUser(t)
 	p.create(running)
-	stderr := &screen{await: "hello  Running", then: func() {
-		if err := setStatus(t.Context(), p.client, p.get("hello"), finished("Failed")); err != nil {
-			t.Error(err)
-		}
-	}}
+	stderr := &screen{await: "hello  Running", then: func() { p.ends("Failed") }}
 	got := p.execute(t.Context(), stderr, "", "watch", "hello")
-	if got.code != 1 {
-		t.Errorf("exit code %d, want 1; standard error:\n%s", got.code, got.err)
-	}
+	got.exits(t, 1)
 	contains(t, "the report", got.out, "Verdict             Failed")
 	contains(t, "the log", got.err, p.namespace+"/hello  Failed")
 }
@@ -33,9 +27,7 @@ func TestWatchFinished(t *testing.T) {
 	p := newTestUser(t)
 	p.create(finished("Passed"))
 	got := p.run("watch", "hello")
-	if got.code != 0 {
-		t.Errorf("exit code %d, want 0; standard error:\n%s", got.code, got.err)
-	}
+	got.exits(t, 0)
 	contains(t, "the report", got.out, "Verdict             Passed")
 }
 
@@ -44,15 +36,9 @@ func TestWatchDeleted(t *testing.T) {
 	p := newTestUser(t)
 	p.create(running)
 	stderr := &screen{await: "hello  Running", then: func() {
-		if err := p.client.Delete(t.Context(), p.get("hello")); err != nil {
-			t.Error(err)
-		}
+		must.Report(t, "delete it", p.client.Delete(t.Context(), p.get("hello")))
 	}}
-	got := p.execute(t.Context(), stderr, "", "watch", "hello")
-	if got.code != 4 || got.out != "" {
-		t.Errorf("exit code %d and output %q, want 4 and none", got.code, got.out)
-	}
-	contains(t, "the error", got.err, "LoadTest hello was deleted while it was followed")
+	p.execute(t.Context(), stderr, "", "watch", "hello").fails(t, "LoadTest hello was deleted while it was followed")
 }
 
 func TestWatchRefused(t *testing.T) {
@@ -73,18 +59,12 @@ func TestWatchRefused(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := p.run(append([]string{"watch"}, test.args...)...)
-			if got.code != 4 || got.out != "" {
-				t.Errorf("exit code %d and output %q, want 4 and none", got.code, got.out)
-			}
-			contains(t, "the error", got.err, append(test.want, "error: ")...)
+			p.run(append([]string{"watch"}, test.args...)...).fails(t, append(test.want, "error: ")...)
 		})
 	}
 	t.Run("no server", func(t *testing.T) {
 		got := p.run("report", "hello", "--kubeconfig", unreachable)
-		if got.code != 4 {
-			t.Errorf("exit code %d, want 4", got.code)
-		}
+		got.exits(t, 4)
 		contains(t, "the error", got.err, "127.0.0.1:1", "the API server cannot be reached", "--context")
 	})
 }
@@ -106,9 +86,7 @@ func TestReport(t *testing.T) {
 	p := newTestUser(t)
 	p.create(finished("Failed"))
 	text := p.run("report", "hello")
-	if text.code != 0 {
-		t.Errorf("exit code %d, want 0 whatever the verdict; standard error:\n%s", text.code, text.err)
-	}
+	text.exits(t, 0)
 	contains(t, "the report", text.out, "LoadTest "+p.namespace+"/hello", "Verdict             Failed")
 	if text.err != "" {
 		t.Errorf("standard error: %q, want none", text.err)
@@ -126,9 +104,7 @@ func TestReport(t *testing.T) {
 	contains(t, "the JSON", json.out, `"verdict": "Failed"`, `"sent": 10`)
 
 	wrong := p.run("report", "hello", "-o", "pdf")
-	if wrong.code != 4 {
-		t.Errorf("exit code %d, want 4", wrong.code)
-	}
+	wrong.exits(t, 4)
 	contains(t, "the error", wrong.err, `--output must be one of text, markdown, `, `not "pdf"`)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/comparison"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // measured is a step with the times of step and so many samples.
@@ -73,9 +74,7 @@ func TestWhatIsMarked(t *testing.T) {
 			r.Failed, r.Excused, r.ResponseTime = many/2, many/2, fast.Result.ResponseTime
 		}), "map[]"},
 	} {
-		if got := fmt.Sprint(marks(t, finished("v3", tc.before), finished("v4", tc.after))); got != tc.want {
-			t.Errorf("%s: %s, want %s", name, got, tc.want)
-		}
+		same.As(t, name, tc.want, fmt.Sprint(marks(t, finished("v3", tc.before), finished("v4", tc.after))))
 	}
 }
 
@@ -145,8 +144,7 @@ func TestHostileNamesInEveryForm(t *testing.T) {
 	s.Result.Requests = part
 	lt := finished(hostile, s)
 	lt.Status.Requests = []v1beta1.RequestStatus{{Name: hostile}, {Name: hostile}}
-	c, err := comparison.New([]*v1beta1.LoadTest{lt, lt})
-	must.Succeed(t, err)
+	c := comparing(t, lt, lt)
 	text, page := c.Text(), ""
 	data, err := c.HTML()
 	must.Succeed(t, err)

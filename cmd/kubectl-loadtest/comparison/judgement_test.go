@@ -12,7 +12,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/comparison"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestComparisonFails(t *testing.T) {
@@ -53,8 +52,7 @@ func TestComparisonFails(t *testing.T) {
 		"no steps": {[]*v1beta1.LoadTest{finished("v3"), finished("v4")}, "Inconclusive", "Inconclusive", "No step was compared: none was measured."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := comparison.New(tc.tests)
-			must.Succeed(t, err)
+			c := comparing(t, tc.tests...)
 			got, change := c.Judge(comparison.FailOnRegression), c.Judge(comparison.FailOnChange)
 			if got.Verdict != tc.regression || got.Message != tc.message || change.Verdict != tc.change {
 				t.Errorf("regression: %s: %s\nwant %s: %s\nchange: %s, want %s: %s", got.Verdict, got.Message, tc.regression, tc.message, change.Verdict, tc.change, change.Message)
@@ -72,8 +70,7 @@ func TestComments(t *testing.T) {
 		"one-step":   {finished("v3", step("100", 1, 0, 100, 40)), finished("v4", step("100", 1, 0, 100, 41))},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := comparison.New(tests)
-			must.Succeed(t, err)
+			c := comparing(t, tests...)
 			golden.Check(t, filepath.Join("testdata", name+".comment.md"), c.Comment())
 		})
 	}
@@ -90,8 +87,7 @@ func TestHostileNamesInPages(t *testing.T) {
 	for i := range other.Status.Steps {
 		other.Status.Steps[i].Name = evil.Status.Steps[i].Name
 	}
-	c, err := comparison.New([]*v1beta1.LoadTest{other, evil})
-	must.Succeed(t, err)
+	c := comparing(t, other, evil)
 	for form, page := range map[string]string{"comment": c.Comment(), "markdown": c.Markdown()} {
 		for _, bad := range []string{"<img", "</details", "<!--", "@everyone", " #1", "[a](", " $", " | `x`", "\u202e", "\n## Passed"} {
 			if strings.Contains(page, bad) {
@@ -116,8 +112,7 @@ func TestCommentIsBounded(t *testing.T) {
 			lt.Status.TargetURL = fmt.Sprintf("http://v%d", n)
 			tests = append(tests, lt)
 		}
-		c, err := comparison.New(tests)
-		must.Succeed(t, err)
+		c := comparing(t, tests...)
 		if comment := c.Comment(); len(comment) > 65_536 || !strings.Contains(comment, "rows are left out") || !strings.HasPrefix(comment, "## ") {
 			t.Errorf("a comment on %d tests of %d bytes begins with %.200s", tc.tests, len(comment), comment)
 		}

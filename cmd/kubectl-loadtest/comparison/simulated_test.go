@@ -116,8 +116,7 @@ type compared struct {
 
 func compare(t *testing.T, before, after *v1beta1.LoadTest) (all compared) {
 	t.Helper()
-	c, err := comparison.New([]*v1beta1.LoadTest{before, after})
-	must.Succeed(t, err)
+	c := comparing(t, before, after)
 	data, err := c.JSON()
 	must.Succeed(t, err)
 	must.Succeed(t, json.Unmarshal(data, &all))

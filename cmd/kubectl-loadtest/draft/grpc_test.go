@@ -236,9 +236,7 @@ func TestMessagesOfProto2AreComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	lt, _ := fromGRPC(t, file)
-	if got, want := string(lt.Spec.Requests[0].GRPC.Message.Raw), `{"id":1,"kind":"ONLY","result":[{"url":"url-${seq}"}]}`; got != want {
-		t.Errorf("message %s, want %s", got, want)
-	}
+	same.As(t, "message", `{"id":1,"kind":"ONLY","result":[{"url":"url-${seq}"}]}`, string(lt.Spec.Requests[0].GRPC.Message.Raw))
 }
 
 // Names that YAML takes for something else, in one of its versions, stay names.
@@ -310,7 +308,6 @@ func TestRequestsOfSeveralServicesAreNamedByThem(t *testing.T) {
 func TestGRPCRefusesServicesWithoutMethods(t *testing.T) {
 	file := made(1, func(int) []*descriptorpb.FieldDescriptorProto { return nil })
 	file.Service[0].Method[0].Options = &descriptorpb.MethodOptions{Deprecated: proto.Bool(true)}
-	if _, err := draft.FromGRPC(servicesOf(t, file)); err == nil || !strings.Contains(err.Error(), "have no methods that can be called; left out are 1 that are deprecated") {
-		t.Errorf("error %v", err)
-	}
+	_, err := draft.FromGRPC(servicesOf(t, file))
+	must.Say(t, err, "have no methods that can be called; left out are 1 that are deprecated")
 }

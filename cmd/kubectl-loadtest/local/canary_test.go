@@ -13,7 +13,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A run that goes wrong shows nothing of Secrets, requests or responses. The same run with
@@ -84,8 +83,7 @@ func textsOfRun(t *testing.T, target, fields string, deadline int64) map[string]
 	c.Say = func(s string) { said.WriteString(s) }
 	c.Keep = func(step *archive.Step) { _ = json.NewEncoder(&kept).Encode(step) }
 	c.Command = append([]string{"/bin/sh", "-c", `"$@" 2>&1 | tee "$0" >&2`, logs}, c.Command...)
-	got, err := local.Run(t.Context(), lt, c)
-	must.Succeed(t, err)
+	got := carryOut(t, lt, c)
 	if got.Status.Verdict == v1beta1.VerdictPassed {
 		t.Error("the run passed, and was to go wrong")
 	}

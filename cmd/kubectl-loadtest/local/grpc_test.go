@@ -18,6 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -32,9 +33,7 @@ func addDescriptors(t *testing.T, files *local.Objects, set []byte) {
 	t.Helper()
 	o := object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: protos}}")
 	o.Object["binaryData"] = map[string]any{"test.binpb": base64.StdEncoding.EncodeToString(set)}
-	if err := files.Add(o); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, files.Add(o))
 }
 
 // From the LoadTest to its status: what grpc-go has answered is what was counted.
@@ -42,10 +41,7 @@ func TestCallsAreCountedAsTheTargetCountsThem(t *testing.T) {
 	s := workertest.ServeCalls(t)
 	c := config(t)
 	addDescriptors(t, c.Files, workertest.Descriptors(t))
-	got, err := local.Run(t.Context(), loadTest(t, s.URL, calls), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := carryOut(t, loadTest(t, s.URL, calls), c)
 	isCarriedOut(t, got)
 	r := got.Status.Steps[0].Result
 	counted := map[codes.Code]int64{}
@@ -64,18 +60,13 @@ func TestCallsAreCountedAsTheTargetCountsThem(t *testing.T) {
 func TestCallsByReflectionAreCountedAsTheTargetCountsThem(t *testing.T) {
 	s := workertest.ServeCalls(t)
 	spec := strings.Replace(calls, ", grpc: {descriptorsFrom: {configMap: {name: protos, key: test.binpb}}}", "", 1)
-	got, err := local.Run(t.Context(), loadTest(t, s.URL, spec), config(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := carryOut(t, loadTest(t, s.URL, spec), config(t))
 	isCarriedOut(t, got)
 	if want := (map[codes.Code]int64{codes.OK: 120, codes.NotFound: 40, codes.ResourceExhausted: 40}); !maps.Equal(s.Statuses(), want) {
 		t.Errorf("the target counts %v, want %v", s.Statuses(), want)
 	}
 	given, err := message.Read(workertest.Descriptors(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got.Status.Descriptors != given.Digest() {
 		t.Errorf("descriptors %s, want %s as of what the target was built from", got.Status.Descriptors, given.Digest())
 	}
@@ -88,10 +79,7 @@ func TestTargetWithoutReflectionEndsTheRun(t *testing.T) {
 		s.Start()
 	})
 	spec := strings.Replace(calls, "grpc: {descriptorsFrom: {configMap: {name: protos, key: test.binpb}}}", "grpc: {}", 1)
-	got, err := local.Run(t.Context(), loadTest(t, s.URL, spec), config(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := carryOut(t, loadTest(t, s.URL, spec), config(t))
 	want := "target.grpc: the target has no reflection (UNIMPLEMENTED): give target.grpc.descriptorsFrom, or register reflection in the server"
 	if said := fmt.Sprint(got.Status.Conditions); got.Status.Verdict != "Error" || !strings.Contains(said, want) {
 		t.Errorf("verdict %s, conditions %s\ndo not say %q", got.Status.Verdict, said, want)
@@ -102,10 +90,7 @@ func TestDescriptorsThatAreNoneEndTheRun(t *testing.T) {
 	s := workertest.ServeCalls(t)
 	c := config(t)
 	addDescriptors(t, c.Files, []byte(`syntax = "proto3";`))
-	got, err := local.Run(t.Context(), loadTest(t, s.URL, calls), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := carryOut(t, loadTest(t, s.URL, calls), c)
 	want := "test.binpb of ConfigMap protos is not a descriptor set of protobuf: it must be binary, as protoc --include_imports --descriptor_set_out writes it"
 	if said := fmt.Sprint(got.Status.Conditions); got.Status.Verdict != "Error" || !strings.Contains(said, want) {
 		t.Errorf("verdict %s, conditions %s\ndo not say %q", got.Status.Verdict, said, want)
@@ -138,10 +123,7 @@ func TestCallsBeforeTheLoadAndInJourneys(t *testing.T) {
 	}
 	c := config(t)
 	addDescriptors(t, c.Files, workertest.Descriptors(t))
-	got, err := local.Run(t.Context(), loadTest(t, s.URL, callsBefore), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := carryOut(t, loadTest(t, s.URL, callsBefore), c)
 	verified := meta.FindStatusCondition(got.Status.Conditions, v1beta1.ConditionTargetVerified)
 	if want := "grpcHealth is SERVING; grpc.testing.TestService/UnaryCall has .username lua."; verified == nil || verified.Message != want {
 		t.Errorf("TargetVerified is %v, want %q", verified, want)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
@@ -156,8 +155,7 @@ func (k knee) run(t *testing.T, url, load string) *v1beta1.LoadTest {
 	spec := fmt.Sprintf("{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], thresholds: [{metric: p90, max: %v}], %s}", k.service+tolerance, load)
 	c := config(t)
 	c.Say = func(string) {} // five speak at once
-	lt, err := local.Run(t.Context(), loadTest(t, url, spec), c)
-	must.Succeed(t, err)
+	lt := carryOut(t, loadTest(t, url, spec), c)
 	return lt
 }
 

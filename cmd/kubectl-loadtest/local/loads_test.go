@@ -1,7 +1,6 @@
 package local_test
 
 import (
-	"strings"
 	"sync"
 	"testing"
 
@@ -69,11 +68,9 @@ func TestLoadsThatCannotRunHere(t *testing.T) {
   loads: [{name: a, steps: [{name: all, rate: 40, duration: 1h}]}]}`)
 	c := config(t)
 	c.Command = []string{"/no/such/worker"}
-	if _, _, err := local.RunLoads(t.Context(), lt, c); err == nil || !strings.Contains(err.Error(), "load "+lt.Name+"-a: ") {
-		t.Errorf("error %v", err)
-	}
+	_, _, err := local.RunLoads(t.Context(), lt, c)
+	must.Say(t, err, "load "+lt.Name+"-a: ")
 	c.Results = &local.Results{}
-	if _, _, err := local.RunLoads(t.Context(), lt, c); err == nil || !strings.Contains(err.Error(), "--results: ") {
-		t.Errorf("error %v", err)
-	}
+	_, _, err = local.RunLoads(t.Context(), lt, c)
+	must.Say(t, err, "--results: ")
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -52,8 +51,7 @@ func TestALoginIsCarriedOutHere(t *testing.T) {
     form: [{name: csrf, value: "${csrf}"}, {name: nonce, value: "${nonce}"}, {name: photo, filename: a.png}]}}],
   journeys: [{name: sign in, steps: [{request: page, captureFrom: [{name: csrf, match: 'value="([^"]+)"'}, {name: nonce, header: x-nonce}]}, {request: login}]}],
   steps: [{name: burst, users: 2, requestsPerUser: 6}]}`)
-	got, err := local.Run(t.Context(), lt, c)
-	must.Succeed(t, err)
+	got := carryOut(t, lt, c)
 	isCarriedOut(t, got)
 	same.As(t, "requests", map[string]int{"GET /page": 6, "POST /login t 1 a&b a.png $ {}": 6, "GET /home sid=1": 6}, seen)
 	if r := got.Status.Steps[0].Result; r.Sent != 12 || r.Redirects != 6 || r.Requests[1].Redirects != 6 || r.Journeys[0].Completed != 6 {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -43,8 +42,7 @@ func TestALogIsReplayedHere(t *testing.T) {
 	lt := loadTest(t, s.URL, `{target: {url: TARGET}, parallelism: 2,
   requests: [{name: rest, http: {}}, {name: item, http: {method: PUT, path: /mine, headers: [{name: X-Token, value: tested}]}}],
   replay: {from: {volume: {claim: loadtest-logs, path: access.log}}, speed: 2, duration: 2s, routes: [{path: ^/items/, request: item}, {path: user, request: rest}]}}`)
-	got, err := local.Run(t.Context(), lt, c)
-	must.Succeed(t, err)
+	got := carryOut(t, lt, c)
 	if why := v1beta1.NotCarriedOut(got.Status.Conditions); why != nil {
 		t.Fatalf("%s: %s", why.Reason, why.Message)
 	}
@@ -86,8 +84,7 @@ func TestALogThatCannotBeReplayedIsRefusedHere(t *testing.T) {
 	c.Files.SetClaims(map[string]string{"loadtest-logs": folder})
 	lt := loadTest(t, s.URL, `{target: {url: TARGET}, requests: [{name: all, http: {}}], preflight: [{http: {path: /version}}],
   replay: {from: {volume: {claim: loadtest-logs, path: access.log}}, duration: 2s}}`)
-	got, err := local.Run(t.Context(), lt, c)
-	must.Succeed(t, err)
+	got := carryOut(t, lt, c)
 	why := v1beta1.NotCarriedOut(got.Status.Conditions)
 	if why == nil || !strings.Contains(why.Message, "spec.replay.from: no line of the log is a request: line 1: the line has no known format") {
 		t.Errorf("%+v", why)

@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Sessions at a rate, from the manifest to the counts of the target.
@@ -15,8 +13,7 @@ func TestSessionsAreCarriedOutHere(t *testing.T) {
   requests: [{name: login, http: {path: /login}}, {name: buy, http: {path: /buy}}, {name: ping, weight: 1, http: {path: /ping}}],
   journeys: [{name: purchase, weight: 3, steps: [{request: login}, {think: {min: 0s, max: 1ms}}, {request: buy, times: 2}]}],
   steps: [{name: even, rate: 40, duration: 1s}, {name: long, rate: 40, arrivals: Poisson, duration: 1s}]}`)
-	got, err := local.Run(t.Context(), lt, config(t))
-	must.Succeed(t, err)
+	got := carryOut(t, lt, config(t))
 	if why := v1beta1.NotCarriedOut(got.Status.Conditions); why != nil {
 		t.Fatalf("%s: %s", why.Reason, why.Message)
 	}

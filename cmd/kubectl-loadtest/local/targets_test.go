@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // addTargets adds a ConfigMap with a targets file of 10,000 targets.
@@ -18,9 +19,7 @@ func addTargets(t *testing.T, files *local.Objects, host string) {
 	}
 	o := object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: replay}}")
 	o.Object["data"] = map[string]any{"targets.txt": text.String()}
-	if err := files.Add(o); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, files.Add(o))
 }
 
 // All workers together send each target in turn: after 1,500 requests, the first 1,500
@@ -32,10 +31,7 @@ func TestTargetsAreSentInTurnByAllWorkers(t *testing.T) {
 	c.Services = local.Services{"shortener": strings.TrimPrefix(s.URL, "http://")}
 	lt := loadTest(t, s.URL, `{target: {url: TARGET}, parallelism: 3,
   requests: [{name: replay, http: {targets: {from: {configMap: {name: replay, key: targets.txt}}}}}], steps: [{name: replay, rate: 500, duration: 3s}]}`)
-	got, err := local.Run(t.Context(), lt, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := carryOut(t, lt, c)
 	passes(t, got)
 	r := got.Status.Steps[0].Result
 	if sent := int64(len(s.seen)); sent != r.Sent || r.Due != 1500 || r.Types[0].Name != "Mixed" {
@@ -54,10 +50,7 @@ func TestTargetsOfAnotherHostEndTheRun(t *testing.T) {
 	addTargets(t, c.Files, "http://other.example")
 	lt := loadTest(t, s.URL, `{target: {url: TARGET},
   requests: [{name: replay, http: {targets: {from: {configMap: {name: replay, key: targets.txt}}}}}], steps: [{name: replay, rate: 10, duration: 1s}]}`)
-	got, err := local.Run(t.Context(), lt, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := carryOut(t, lt, c)
 	want := "targets.txt of ConfigMap replay: line 1: the URL has another scheme, host or port than spec.target, " + s.URL
 	if said := fmt.Sprint(got.Status.Conditions); got.Status.Verdict != "Error" || !strings.Contains(said, want) {
 		t.Errorf("verdict %s, conditions %s\ndo not say %q", got.Status.Verdict, said, want)

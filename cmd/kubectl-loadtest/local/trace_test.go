@@ -8,9 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const traced = "{target: {url: TARGET, trace: {sampled: 100%}}, requests: [{name: get, http: {path: '/${seq}'}}], parallelism: 2, steps: [{name: burst, users: 10, requestsPerUser: 5}]}"
@@ -39,8 +37,7 @@ func TestTheSlowestTraceInTheResultsIsThatOfTheRequestThatWasHeld(t *testing.T) 
 		}
 	}))
 	t.Cleanup(target.Close)
-	lt, err := local.Run(t.Context(), loadTest(t, target.URL, traced), config(t))
-	must.Succeed(t, err)
+	lt := carryOut(t, loadTest(t, target.URL, traced), config(t))
 	isCarriedOut(t, lt)
 	if fault.BeganLate(&lt.Status) {
 		return // its traces are not stored

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/net/websocket"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -52,8 +51,7 @@ func TestConnectionsOfWebSocketAreOpenedHere(t *testing.T) {
   journeys: [{name: visit, steps: [{request: login, capture: {token: .token}}, {request: talk, times: 2}]}],
   thresholds: [{metric: p95, time: FirstEvent, max: 10s}, {metric: longest, time: BetweenEvents, requests: [talk], max: 10s}],
   steps: [{name: burst, users: 4, requestsPerUser: 9}]}`)
-	got, err := local.Run(t.Context(), lt, config(t))
-	must.Succeed(t, err)
+	got := carryOut(t, lt, config(t))
 	isCarriedOut(t, got)
 	r := got.Status.Steps[0].Result
 	if r.Sent != 36 || r.Journeys[0].Completed != 12 || len(r.Requests) != 2 || r.Requests[1].Streams == nil {

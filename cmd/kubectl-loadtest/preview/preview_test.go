@@ -2,7 +2,6 @@ package preview_test
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/preview"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var now = time.Date(2026, 11, 20, 10, 15, 0, 0, time.UTC)
@@ -36,10 +36,8 @@ func TestText(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			spec, err := os.ReadFile(file)
-			must.Succeed(t, err)
-			p, err := preview.New(parse(t, string(spec)), noRules(t), "", now)
-			must.Succeed(t, err)
+			spec := must.ReadFile(t, file)
+			p := previewed(t, parse(t, string(spec)), noRules(t))
 			golden.Check(t, strings.TrimSuffix(file, ".yaml")+".txt", p.Text())
 		})
 	}
@@ -55,8 +53,7 @@ func TestPolicyAndRefusal(t *testing.T) {
 	if err != nil || !strings.Contains(p.Policy, "host api.example.com is not allowed") || p.Requests != 10 {
 		t.Errorf("%v, policy %q", err, p.Policy)
 	}
-	allowed, err := preview.LoadPolicy([]byte(`targets: {rules: [{hosts: ["*.example.com"]}]}`))
-	must.Succeed(t, err)
+	allowed := policyOf(t, []byte(`targets: {rules: [{hosts: ["*.example.com"]}]}`))
 	if p, err := preview.New(lt, allowed, "", now); err != nil || p.Policy != "" {
 		t.Errorf("%v, policy %q of a host that is allowed", err, p.Policy)
 	}
@@ -71,8 +68,7 @@ func TestAllThatThePolicyRefusesIsSaid(t *testing.T) {
 	const token = "headers: [{name: A, valueFrom: {secret: {name: loadtest-a, key: token}}}]"
 	lt := parse(t, "target: {url: \"https://api.example.com\", "+token+"}\nexpose: Responses\nrequests: [{name: home, http: {path: /}}]\n"+
 		"steps: [{name: 10/s, rate: 10, duration: 1s}]\nthresholds: [{metric: Query, query: hits, max: 1}]")
-	p, err := preview.New(lt, noRules(t), "", now)
-	must.Succeed(t, err)
+	p := previewed(t, lt, noRules(t))
 	for i, want := range []string{"host api.example.com is not allowed", "spec.expose: Responses is not allowed", "there is no query"} {
 		if len(p.Refused) != 3 || !strings.Contains(strings.Join(p.Refused, "\n"), want) || !strings.Contains(p.Policy, want) {
 			t.Errorf("%d: %q and %q do not say %s", i, p.Refused, p.Policy, want)
@@ -90,8 +86,7 @@ func TestSummaryOfLoads(t *testing.T) {
 		"loads: [{name: a, steps: [" + burst + "]}, {name: b, steps: [" + sessions + "]}]": "2 steps in 2 loads, 2 workers, requests due: 9, duration: 1s and the time of the bursts; ",
 		"loads: [{name: a, steps: [" + users + "]}, {name: b, steps: [" + sessions + "]}]": "2 steps in 2 loads, 2 workers, requests due: 3, and as many as the target answers in the steps of users without a rate, duration: 2s; ",
 	} {
-		p, err := preview.New(parse(t, small+loads), noRules(t), "", now)
-		must.Succeed(t, err)
+		p := previewed(t, parse(t, small+loads), noRules(t))
 		if got := p.Summary(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, want %q", loads, got, want)
 		}
@@ -105,8 +100,7 @@ func TestQueryIsOfTheAdministrator(t *testing.T) {
 		"": `spec.thresholds[0].query: there is no query "hits": the operator's configuration has none for this namespace in prometheus.queries.`,
 		`prometheus: {url: "https://p", queries: [{name: hits, expression: up}]}`: "",
 	} {
-		rules, err := preview.LoadPolicy([]byte(config))
-		must.Succeed(t, err)
+		rules := policyOf(t, []byte(config))
 		p, err := preview.New(lt, rules, "", now)
 		if err != nil || p.Policy != want || p.Requests != 10 || p.Thresholds[0].Text != "query hits at most 1" {
 			t.Errorf("%s: %v, policy %q, want %q; thresholds %+v", config, err, p.Policy, want, p.Thresholds)
@@ -122,8 +116,7 @@ func TestRulesWithoutANamespace(t *testing.T) {
 		"": "spec names Secret api: its use is not allowed in namespace default; leave it out, use loadtest-*, or ask the administrator to add it to secrets of a rule in workers of the operator's configuration.",
 		`workers: [{namespaces: [default], secrets: [api]}]`: "",
 	} {
-		rules, err := preview.LoadPolicy([]byte(config))
-		must.Succeed(t, err)
+		rules := policyOf(t, []byte(config))
 		p, err := preview.New(lt, rules, "", now)
 		if err != nil || p.Policy != want {
 			t.Errorf("%s: %v, policy %q, want %q", config, err, p.Policy, want)
@@ -185,19 +178,24 @@ func TestThresholdNamesWhatItComparesWith(t *testing.T) {
 		"baseline: {name: before}": "p95 at most 5% above the baseline",
 		"otherTargets: [{name: v3, service: {name: api-v3}}]\nversus: {target: v3}": "p95 at most 5% above the control",
 	} {
-		p, err := preview.New(parse(t, small+relative+other), noRules(t), "", now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := p.Thresholds[0].Text; got != want {
-			t.Errorf("%s: %q, want %q", other, got, want)
-		}
+		p := previewed(t, parse(t, small+relative+other), noRules(t))
+		same.As(t, other, want, p.Thresholds[0].Text)
 	}
 }
 
-func noRules(t *testing.T) *preview.Policy {
+func noRules(t *testing.T) *preview.Policy { return policyOf(t, nil) }
+
+func policyOf(t *testing.T, config []byte) *preview.Policy {
 	t.Helper()
-	p, err := preview.LoadPolicy(nil)
+	p, err := preview.LoadPolicy(config)
+	must.Succeed(t, err)
+	return p
+}
+
+// previewed is the preview of a LoadTest that is planned.
+func previewed(t *testing.T, lt *v1beta1.LoadTest, rules *preview.Policy) *preview.Preview {
+	t.Helper()
+	p, err := preview.New(lt, rules, "", now)
 	must.Succeed(t, err)
 	return p
 }

@@ -46,168 +46,96 @@ const (
 // now is 10.4 s after the start of the step that runs.
 var now = time.Date(2026, 11, 20, 10, 15, 20, 400_000_000, time.UTC)
 
-var tests = map[string]struct {
-	status string
-	line   string
-	block  []string
-}{
-	"no status": {
-		status: `{}`,
-		line:   "limiter/burst-then-steady  Pending  waiting for the operator",
-		block:  []string{"limiter/burst-then-steady  Pending", "  waiting for the operator"},
-	},
+// tests are runs, of which a line says the head and the figures, and a block has the figures in a line below the head,
+// behind the bar.
+var tests = map[string]struct{ status, head, bar, figures string }{
+	"no status": {`{}`, "Pending", "", "waiting for the operator"},
 	"loads side by side": {
-		status: `{phase: Running, summary: {step: 2/4 loads, workers: 3/4}, loads: [{name: readers, phase: Finished, verdict: Passed}, {name: buyers, phase: Running, beginTime: "2026-11-20T10:15:10.000000Z"},
+		`{phase: Running, summary: {step: 2/4 loads, workers: 3/4}, loads: [{name: readers, phase: Finished, verdict: Passed}, {name: buyers, phase: Running, beginTime: "2026-11-20T10:15:10.000000Z"},
 			{name: late, phase: Starting}, {name: noise, phase: Finished, verdict: Inconclusive, ended: true}, {name: more}]}`,
-		line:  "limiter/burst-then-steady  Running  readers: Passed  buyers: Running  late: waits  noise: ended  more: not created  workers 3/4",
-		block: []string{"limiter/burst-then-steady  Running  readers: Passed  buyers: Running  late: waits  noise: ended  more: not created", "  workers 3/4"},
+		"Running  readers: Passed  buyers: Running  late: waits  noise: ended  more: not created", "", "workers 3/4",
 	},
 	"streams": {
-		status: `{phase: Running, currentStep: 0, summary: {step: 1/2, goodput: 10/s, p95: 2.1s, errors: 0%, workers: 1/1}, steps: [{name: steady, ` + rate + `, state: Running, startTime: "2026-11-20T10:15:10.000000Z",
+		`{phase: Running, currentStep: 0, summary: {step: 1/2, goodput: 10/s, p95: 2.1s, errors: 0%, workers: 1/1}, steps: [{name: steady, ` + rate + `, state: Running, startTime: "2026-11-20T10:15:10.000000Z",
 			result: {streams: {events: 9, firstEvent: {samples: 30, p50: 198ms, p95: 413ms}}}}, ` + next + `]}`,
-		line: "limiter/burst-then-steady  Running  step 1/2  steady: 5/s  goodput 10/s  p95 2.1s  first event p95 413ms  errors 0%  workers 1/1",
-		block: []string{
-			"limiter/burst-then-steady  Running  step 1/2  steady: 5/s", "  ━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  10s/1m40s  goodput 10/s  p95 2.1s  first event p95 413ms  errors 0%  workers 1/1",
-		},
+		"Running  step 1/2  steady: 5/s", "━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  10s/1m40s", "goodput 10/s  p95 2.1s  first event p95 413ms  errors 0%  workers 1/1",
 	},
-	"suspended": {
-		status: `{phase: Suspended}`,
-		line:   "limiter/burst-then-steady  Suspended  held by spec.suspend",
-		block:  []string{"limiter/burst-then-steady  Suspended", "  held by spec.suspend"},
-	},
+	"suspended": {`{phase: Suspended}`, "Suspended", "", "held by spec.suspend"},
 	"suspended by the administrator": {
-		status: `{phase: Suspended, conditions: [{type: Suspended, status: "True", reason: Stopped, message: "No run begins: stopped by jane."}]}`,
-		line:   "limiter/burst-then-steady  Suspended  No run begins: stopped by jane.",
-		block:  []string{"limiter/burst-then-steady  Suspended", "  No run begins: stopped by jane."},
+		`{phase: Suspended, conditions: [{type: Suspended, status: "True", reason: Stopped, message: "No run begins: stopped by jane."}]}`,
+		"Suspended", "", "No run begins: stopped by jane.",
 	},
 	"queued": {
-		status: `{phase: Queued, summary: {step: place 3 of 7}, conditions: [{type: Queued, status: "True", message: "Place 3 of 7: 10 runs go on, which is the most at once."}]}`,
-		line:   "limiter/burst-then-steady  Queued  Place 3 of 7: 10 runs go on, which is the most at once.",
-		block:  []string{"limiter/burst-then-steady  Queued", "  Place 3 of 7: 10 runs go on, which is the most at once."},
+		`{phase: Queued, summary: {step: place 3 of 7}, conditions: [{type: Queued, status: "True", message: "Place 3 of 7: 10 runs go on, which is the most at once."}]}`,
+		"Queued", "", "Place 3 of 7: 10 runs go on, which is the most at once.",
 	},
-	"queued, nothing known": {
-		status: `{phase: Queued}`,
-		line:   "limiter/burst-then-steady  Queued  waiting in the queue",
-		block:  []string{"limiter/burst-then-steady  Queued", "  waiting in the queue"},
-	},
-	"starting, nothing known": {
-		status: `{phase: Starting, summary: {step: 0/2, workers: 0/3}}`,
-		line:   "limiter/burst-then-steady  Starting  workers 0/3  workers start",
-		block:  []string{"limiter/burst-then-steady  Starting", "  workers 0/3  workers start"},
-	},
+	"queued, nothing known":   {`{phase: Queued}`, "Queued", "", "waiting in the queue"},
+	"starting, nothing known": {`{phase: Starting, summary: {step: 0/2, workers: 0/3}}`, "Starting", "", "workers 0/3  workers start"},
 	"starting, hindered": {
-		status: `{phase: Starting, conditions: [{type: WorkersReady, status: "False", message: "2 of 3 workers: no node has 8 CPUs."}]}`,
-		line:   "limiter/burst-then-steady  Starting  2 of 3 workers: no node has 8 CPUs.",
-		block:  []string{"limiter/burst-then-steady  Starting", "  2 of 3 workers: no node has 8 CPUs."},
+		`{phase: Starting, conditions: [{type: WorkersReady, status: "False", message: "2 of 3 workers: no node has 8 CPUs."}]}`,
+		"Starting", "", "2 of 3 workers: no node has 8 CPUs.",
 	},
-	"starting, all ready": {
-		status: `{phase: Starting, conditions: [{type: WorkersReady, status: "True", message: "3 of 3 workers."}]}`,
-		line:   "limiter/burst-then-steady  Starting  workers start",
-		block:  []string{"limiter/burst-then-steady  Starting", "  workers start"},
-	},
-	"suspended in mid-run": {
-		status: `{phase: Suspended, currentStep: 0, steps: [` + first + `, ` + other + `, ` + other + `]}`,
-		line:   "limiter/burst-then-steady  Suspended  held by spec.suspend",
-		block:  []string{"limiter/burst-then-steady  Suspended", "  held by spec.suspend"},
-	},
+	"starting, all ready":  {`{phase: Starting, conditions: [{type: WorkersReady, status: "True", message: "3 of 3 workers."}]}`, "Starting", "", "workers start"},
+	"suspended in mid-run": {`{phase: Suspended, currentStep: 0, steps: [` + first + `, ` + other + `, ` + other + `]}`, "Suspended", "", "held by spec.suspend"},
 	"a step whose start is not known yet": {
-		status: `{phase: Running, currentStep: 0, steps: [` + soon + `, ` + other + `, ` + other + `]}`,
-		line:   "limiter/burst-then-steady  Running  burst: 30 users x 4",
-		block:  []string{"limiter/burst-then-steady  Running  burst: 30 users x 4", ""},
+		`{phase: Running, currentStep: 0, steps: [` + soon + `, ` + other + `, ` + other + `]}`,
+		"Running  burst: 30 users x 4", "", "",
 	},
 	"a step that is over before the next is current": {
-		status: `{phase: Running, currentStep: 0, steps: [` + over + `, ` + other + `, ` + other + `]}`,
-		line:   "limiter/burst-then-steady  Running  burst: 30 users x 4",
-		block:  []string{"limiter/burst-then-steady  Running  burst: 30 users x 4", ""},
+		`{phase: Running, currentStep: 0, steps: [` + over + `, ` + other + `, ` + other + `]}`,
+		"Running  burst: 30 users x 4", "", "",
 	},
 	"a short pause, by half": {
-		status: `{phase: Running, currentStep: 1, steps: [` + other + `, ` + half + `, ` + other + `]}`,
-		line:   "limiter/burst-then-steady  Running  refill: pause 500ms",
-		block: []string{
-			"limiter/burst-then-steady  Running  refill: pause 500ms",
-			"  ━━━━━━━━━━╌╌╌╌╌╌╌╌╌╌  200ms/500ms",
-		},
+		`{phase: Running, currentStep: 1, steps: [` + other + `, ` + half + `, ` + other + `]}`,
+		"Running  refill: pause 500ms", "━━━━━━━━━━╌╌╌╌╌╌╌╌╌╌  200ms/500ms", "",
 	},
 	"a burst, whose end is not known": {
-		status: `{phase: Running, currentStep: 0, summary: {step: 1/2, workers: 3/3}, steps: [` + first + `, ` + other + `, ` + other + `]}`,
-		line:   "limiter/burst-then-steady  Running  step 1/2  burst: 30 users x 4  workers 3/3",
-		block: []string{
-			"limiter/burst-then-steady  Running  step 1/2  burst: 30 users x 4",
-			"  10s  workers 3/3",
-		},
+		`{phase: Running, currentStep: 0, summary: {step: 1/2, workers: 3/3}, steps: [` + first + `, ` + other + `, ` + other + `]}`,
+		"Running  step 1/2  burst: 30 users x 4", "10s", "workers 3/3",
 	},
 	"a pause that is over": {
-		status: `{phase: Running, currentStep: 1, summary: {step: 1/2}, steps: [` + other + `, ` + second + `, ` + other + `]}`,
-		line:   "limiter/burst-then-steady  Running  step 1/2 done  refill: pause 500ms",
-		block: []string{
-			"limiter/burst-then-steady  Running  step 1/2 done  refill: pause 500ms",
-			"  ━━━━━━━━━━━━━━━━━━━━  500ms/500ms",
-		},
+		`{phase: Running, currentStep: 1, summary: {step: 1/2}, steps: [` + other + `, ` + second + `, ` + other + `]}`,
+		"Running  step 1/2 done  refill: pause 500ms", "━━━━━━━━━━━━━━━━━━━━  500ms/500ms", "",
 	},
 	"a step under way": {
-		status: `{phase: Running, currentStep: 2, summary: {step: 2/2, workers: 2/3, goodput: 4.9/s, p95: 41ms, errors: 0.03%}, steps: [` + other + `, ` + other + `, ` + third + `]}`,
-		line:   "limiter/burst-then-steady  Running  step 2/2  steady: 5/s  goodput 4.9/s  p95 41ms  errors 0.03%  workers 2/3",
-		block: []string{
-			"limiter/burst-then-steady  Running  step 2/2  steady: 5/s",
-			"  ━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  10s/1m40s  goodput 4.9/s  p95 41ms  errors 0.03%  workers 2/3",
-		},
+		`{phase: Running, currentStep: 2, summary: {step: 2/2, workers: 2/3, goodput: 4.9/s, p95: 41ms, errors: 0.03%}, steps: [` + other + `, ` + other + `, ` + third + `]}`,
+		"Running  step 2/2  steady: 5/s", "━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  10s/1m40s", "goodput 4.9/s  p95 41ms  errors 0.03%  workers 2/3",
 	},
 	"a step that begins in a moment": {
-		status: `{phase: Running, currentStep: 2, summary: {step: 2/2}, steps: [` + other + `, ` + other + `, ` + ahead + `]}`,
-		line:   "limiter/burst-then-steady  Running  step 2/2  steady: 5/s",
-		block: []string{
-			"limiter/burst-then-steady  Running  step 2/2  steady: 5/s",
-			"  ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  0s/1m40s",
-		},
+		`{phase: Running, currentStep: 2, summary: {step: 2/2}, steps: [` + other + `, ` + other + `, ` + ahead + `]}`,
+		"Running  step 2/2  steady: 5/s", "╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  0s/1m40s", "",
 	},
 	"a step that has just begun": {
-		status: `{phase: Running, currentStep: 2, summary: {step: 2/2}, steps: [` + other + `, ` + other + `, ` + begun + `]}`,
-		line:   "limiter/burst-then-steady  Running  step 2/2  steady: 5/s",
-		block: []string{
-			"limiter/burst-then-steady  Running  step 2/2  steady: 5/s",
-			"  ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  0s/1m40s",
-		},
+		`{phase: Running, currentStep: 2, summary: {step: 2/2}, steps: [` + other + `, ` + other + `, ` + begun + `]}`,
+		"Running  step 2/2  steady: 5/s", "╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  0s/1m40s", "",
 	},
-	"held between two steps": {
-		status: `{phase: Running, currentStep: 2, steps: [` + other + `, ` + other + `, ` + next + `]}`,
-		line:   "limiter/burst-then-steady  Running  steady: 5/s",
-		block:  []string{"limiter/burst-then-steady  Running  steady: 5/s", ""},
-	},
-	"steps that are not those of the spec": {
-		status: `{phase: Running, currentStep: 0, steps: [` + first + `]}`,
-		line:   "limiter/burst-then-steady  Running  burst: 30 users x 4",
-		block:  []string{"limiter/burst-then-steady  Running  burst: 30 users x 4", "  10s"},
-	},
-	"a current step out of range": {
-		status: `{phase: Running, currentStep: 7, steps: [` + first + `]}`,
-		line:   "limiter/burst-then-steady  Running",
-		block:  []string{"limiter/burst-then-steady  Running", ""},
-	},
-	"a current step behind the last": {
-		status: `{phase: Running, currentStep: 1, steps: [` + first + `]}`,
-		line:   "limiter/burst-then-steady  Running",
-		block:  []string{"limiter/burst-then-steady  Running", ""},
-	},
+	"held between two steps":               {`{phase: Running, currentStep: 2, steps: [` + other + `, ` + other + `, ` + next + `]}`, "Running  steady: 5/s", "", ""},
+	"steps that are not those of the spec": {`{phase: Running, currentStep: 0, steps: [` + first + `]}`, "Running  burst: 30 users x 4", "10s", ""},
+	"a current step out of range":          {`{phase: Running, currentStep: 7, steps: [` + first + `]}`, "Running", "", ""},
+	"a current step behind the last":       {`{phase: Running, currentStep: 1, steps: [` + first + `]}`, "Running", "", ""},
 	"finished, before the phase shows it": {
-		status: `{phase: Running, verdict: Canceled, currentStep: 0, summary: {step: 1/2, workers: 3/3, goodput: 5/s},
+		`{phase: Running, verdict: Canceled, currentStep: 0, summary: {step: 1/2, workers: 3/3, goodput: 5/s},
 			conditions: [{type: Finished, status: "True"}], steps: [` + first + `, ` + other + `, ` + other + `]}`,
-		line:  "limiter/burst-then-steady  Canceled  step 1/2  goodput 5/s",
-		block: []string{"limiter/burst-then-steady  Canceled  step 1/2", "  goodput 5/s"},
+		"Canceled  step 1/2", "", "goodput 5/s",
 	},
 	"finished": {
-		status: `{phase: Finished, verdict: Failed, currentStep: 2, summary: {step: 2/2, workers: 3/3, goodput: 5/s, p95: 3.1ms, errors: 0%},
+		`{phase: Finished, verdict: Failed, currentStep: 2, summary: {step: 2/2, workers: 3/3, goodput: 5/s, p95: 3.1ms, errors: 0%},
 			conditions: [{type: Finished, status: "True"}], steps: [` + other + `, ` + other + `, ` + other + `]}`,
-		line:  "limiter/burst-then-steady  Failed  step 2/2  goodput 5/s  p95 3.1ms  errors 0%",
-		block: []string{"limiter/burst-then-steady  Failed  step 2/2", "  goodput 5/s  p95 3.1ms  errors 0%"},
+		"Failed  step 2/2", "", "goodput 5/s  p95 3.1ms  errors 0%",
 	},
 }
 
 func TestLineAndBlock(t *testing.T) {
+	const run = "limiter/burst-then-steady  "
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			lt := loadTest(t, test.status)
-			same.As(t, "Line()", test.line, progress.Line(lt))
-			same.As(t, "Block()", test.block, progress.Block(lt, now, 200))
+			below := strings.TrimSpace(test.bar + "  " + test.figures)
+			if below != "" {
+				below = "  " + below
+			}
+			same.As(t, "Line()", strings.TrimSpace(run+test.head+"  "+test.figures), progress.Line(lt))
+			same.As(t, "Block()", []string{run + test.head, below}, progress.Block(lt, now, 200))
 		})
 	}
 }

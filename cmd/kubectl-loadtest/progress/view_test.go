@@ -1,7 +1,6 @@
 package progress_test
 
 import (
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,8 +19,7 @@ import (
 
 func example(t *testing.T) *v1beta1.LoadTest {
 	t.Helper()
-	data, err := os.ReadFile("testdata/ladder.yaml")
-	must.Succeed(t, err)
+	data := must.ReadFile(t, "testdata/ladder.yaml")
 	lt := &v1beta1.LoadTest{}
 	must.Succeed(t, yaml.UnmarshalStrict(data, lt))
 	return lt

@@ -11,6 +11,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/markdown"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func micros(n int64) *metav1.Duration {
@@ -43,9 +45,7 @@ func TestBothValuesAreSaidWhereTheyDiffer(t *testing.T) {
 		"without it, too few":    {micros(10_000), nil, "10ms"},
 		"measured, none, but it": {nil, micros(10_000), "–"},
 	} {
-		if got := (report.Bracket{Time: tt.measured, Without: tt.without}).Text(report.Brief); got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		same.As(t, name, tt.want, (report.Bracket{Time: tt.measured, Without: tt.without}).Text(report.Brief))
 	}
 }
 
@@ -85,18 +85,14 @@ func TestStateOfTheGeneratorIsSaidOnce(t *testing.T) {
 			s.Conditions = append(s.Conditions, metav1.Condition{Type: v1beta1.ConditionGeneratorHealthy, Status: metav1.ConditionFalse, Reason: "NodeBusy", Message: tt.generator})
 		}
 		s.Thresholds = []v1beta1.ThresholdStatus{{Name: "fast", State: v1beta1.ThresholdInconclusive, Message: tt.message}}
-		if got := report.ThresholdMessages(&s)[0]; got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		same.As(t, name, tt.want, report.ThresholdMessages(&s)[0])
 		s.Thresholds = append(s.Thresholds, s.Thresholds[0]) // a second one of the same
 		s.Verdict = v1beta1.VerdictInconclusive
 		// The operator copies the sentence into more conditions.
 		s.Conditions = append(s.Conditions, metav1.Condition{Type: v1beta1.ConditionFinished, Message: tt.met}, metav1.Condition{Type: v1beta1.ConditionStalled, Message: tt.met})
 		lt := &v1beta1.LoadTest{Status: s}
 		page, err := html.Report(lt, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for form, text := range map[string]string{"text": report.Text(lt), "html": string(page), "markdown": markdown.Report(lt)} {
 			if n := strings.Count(text, cause); n != 1 {
 				t.Errorf("%s, %s: it is said %d times:\n%s", name, form, n, text)
@@ -146,9 +142,7 @@ func TestNoticesOfTheCourseOfAStep(t *testing.T) {
 		for _, n := range report.Attention(&s) {
 			got += n.Message
 		}
-		if got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		same.As(t, name, tt.want, got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestStatusesOfGRPCHaveNames(t *testing.T) {
@@ -36,9 +37,7 @@ func TestReportNamesTheStatusOfARateLimit(t *testing.T) {
 func TestTraceOfACallHasTheStatusOK(t *testing.T) {
 	for outcome, want := range map[string]string{"success": "OK", "unexpectedStatus": "OK", "timeout": "–", "badResponse": "–"} {
 		r := &v1beta1.StepResult{Traces: &v1beta1.TraceResult{Slowest: []v1beta1.TracedRequest{{TraceID: "1", Request: "call", Outcome: outcome}}}}
-		if got := report.Traces(r)[0][4]; got != want {
-			t.Errorf("the status of a traced call that is %s is %s, want %s", outcome, got, want)
-		}
+		same.As(t, "the status of a traced call that is "+outcome, want, report.Traces(r)[0][4])
 		if want == "–" {
 			want = outcome
 		}

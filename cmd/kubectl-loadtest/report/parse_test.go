@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // TestTextParsesBackIntoTheSameNumbers reads the figures of every step out of the
@@ -263,9 +264,7 @@ func exact(t *testing.T, text string) *metav1.Duration {
 		return nil
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return &metav1.Duration{Duration: d}
 }
 
@@ -276,9 +275,7 @@ func whole(t *testing.T, text string) int64 {
 		return 0
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return n
 }
 

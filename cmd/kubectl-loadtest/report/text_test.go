@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // TestText compares the page of every LoadTest under testdata with the one that
@@ -197,9 +198,7 @@ func TestDescriptorsAreOfTheTargetsThatHaveAny(t *testing.T) {
 				got = f.Text
 			}
 		}
-		if got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		same.As(t, name, tt.want, got)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/serve"
 	"github.com/loadtest-dev/loadtest-operator/config/samples"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // Each system starts, and is what the load test of its name expects.
@@ -32,9 +33,7 @@ func TestSystemsAreWhatTheirSamplesExpect(t *testing.T) {
 			must.Succeed(t, json.NewDecoder(resp.Body).Decode(&about))
 			for _, p := range lt.Spec.Preflight {
 				for _, want := range p.Expect.JSON {
-					if got := strings.Trim(string(about[string(want.Path)[1:]]), `"`); got != want.Text() {
-						t.Errorf("%s of /version is %q, want %q", want.Path, got, want.Text())
-					}
+					same.As(t, string(want.Path)+" of /version", want.Text(), strings.Trim(string(about[string(want.Path)[1:]]), `"`))
 				}
 			}
 		})

@@ -27,6 +27,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/uitest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const (
@@ -109,9 +111,7 @@ func TestOnlyWhoKnowsTheSecretIsAnswered(t *testing.T) {
 		"a broken path":              {"GET", "/" + secret + "/run/shop/%2e%2e", nil, 404},
 	} {
 		w := s.ask(tt.method, tt.path, tt.headers...)
-		if w.Code != tt.want {
-			t.Errorf("%s: %d, want %d", name, w.Code, tt.want)
-		}
+		same.As(t, name, tt.want, w.Code)
 		for header, want := range map[string]string{
 			"Content-Security-Policy": "default-src 'none'", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
 		} {
@@ -136,9 +136,7 @@ func TestListenTakesALoopbackAddress(t *testing.T) {
 	for range 2 {
 		known := runs.NewCollection()
 		server, err := ui.Listen(0, ui.Config{Runs: known, Backend: &uitest.Backend{Runs: known}, Now: time.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		found := regexp.MustCompile(`^http://127\.0\.0\.1:\d+/([A-Za-z0-9_-]{32})/$`).FindStringSubmatch(server.URL)
 		if found == nil || urls[found[1]] {
 			t.Fatalf("the URL is %s, want one of the loopback address with a new secret of 192 bits", server.URL)
@@ -323,9 +321,7 @@ func (o *opened) took(t *testing.T) string {
 		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
 			var part struct{ Name string }
 			if event == "part" {
-				if err := json.Unmarshal([]byte(data), &part); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, json.Unmarshal([]byte(data), &part))
 			}
 			list = append(list, strings.TrimSpace(event+" "+part.Name))
 		}
@@ -357,9 +353,7 @@ func TestOpenPagesGetWhatChanged(t *testing.T) {
 		expect := func(when string, o *opened, want string) {
 			t.Helper()
 			synctest.Wait()
-			if got := o.took(t); got != want {
-				t.Errorf("%s: %q, want %q", when, got, want)
-			}
+			same.As(t, when, want, o.took(t))
 		}
 		expect("at first", run, "")
 		expect("at first, the list", list, "")

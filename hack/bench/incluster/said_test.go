@@ -1,7 +1,6 @@
 package incluster
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -15,8 +14,7 @@ import (
 
 func read(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile("testdata/" + file)
-	must.Succeed(t, err)
+	text := must.ReadFile(t, "testdata/"+file)
 	return string(text)
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // held are records of so many requests, each held for a time.
@@ -47,8 +48,6 @@ func TestTruthIsThatOfTheSchedule(t *testing.T) {
 		},
 	}
 	for name, tt := range tests {
-		if got := trueP99(test, first, tt.stalls, tt.records); got != tt.want {
-			t.Errorf("%s: %v, want %v", name, got, tt.want)
-		}
+		same.As(t, name, tt.want, trueP99(test, first, tt.stalls, tt.records))
 	}
 }

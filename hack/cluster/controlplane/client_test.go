@@ -2,7 +2,6 @@ package controlplane
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -50,8 +49,7 @@ func TestHeartbeatsBeforeTheStartDoNotCount(t *testing.T) {
 
 func TestClientConfigRefusesABrokenKubeconfig(t *testing.T) {
 	l := written(t)
-	good, err := os.ReadFile(l.Admin())
-	must.Succeed(t, err)
+	good := must.ReadFile(t, l.Admin())
 	if _, err := pki.ClientConfig(good); err != nil {
 		t.Errorf("the administrator's own is refused: %v", err)
 	}

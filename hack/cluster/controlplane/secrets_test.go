@@ -80,8 +80,7 @@ func TestNodesHaveWhatTheyRead(t *testing.T) {
 		certificate, err := x509.ParseCertificate(pair.Certificate[0])
 		must.Succeed(t, err)
 		must.Report(t, fmt.Sprintf("the API server would not trust %s's kubelet", name), certificate.VerifyHostname(layout.NodeAddress(n)))
-		content, err := os.ReadFile(l.Kubeconfig(name))
-		must.Succeed(t, err)
+		content := must.ReadFile(t, l.Kubeconfig(name))
 		configuration, err := pki.ClientConfig(content)
 		must.Succeed(t, err)
 		client, err := x509.ParseCertificate(configuration.Certificates[0].Certificate[0])
@@ -98,8 +97,7 @@ func TestNodesHaveWhatTheyRead(t *testing.T) {
 
 func TestAPIServerIsTrustedUnderAllItsNames(t *testing.T) {
 	l := written(t)
-	content, err := os.ReadFile(l.Secret("apiserver.crt"))
-	must.Succeed(t, err)
+	content := must.ReadFile(t, l.Secret("apiserver.crt"))
 	block, _ := pem.Decode(content)
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	must.Succeed(t, err)

@@ -55,8 +55,7 @@ func tree(t *testing.T, files map[string]string) string {
 
 func read(t *testing.T, parts ...string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(parts...))
-	must.Succeed(t, err)
+	content := must.ReadFile(t, filepath.Join(parts...))
 	return string(content)
 }
 

@@ -62,8 +62,7 @@ func TestStartPassesOnlyPath(t *testing.T) {
 	t.Setenv("SECRET", "of the caller")
 	_, pid, log := start(t, "env; pwd; echo error >&2")
 	awaitEnd(t, pid)
-	content, err := os.ReadFile(log)
-	must.Succeed(t, err)
+	content := must.ReadFile(t, log)
 	got := string(content)
 	for _, want := range []string{"PATH=" + os.Getenv("PATH"), "OWN=yes", mark + "=", "\n/\n", "error"} {
 		if !strings.Contains(got, want) {

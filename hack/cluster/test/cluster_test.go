@@ -192,8 +192,7 @@ func (h *host) load() {
 	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./probe")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	run(h.T, build)
-	content, err := os.ReadFile(program)
-	must.Succeed(h, err)
+	content := must.ReadFile(h, program)
 	tree := rootfs.Tree{}
 	tree.File("probe", 0o755, content)
 	image, err := tree.Image(rootfs.Run{Entrypoint: []string{"/probe"}})

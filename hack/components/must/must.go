@@ -2,6 +2,7 @@ package must
 
 import (
 	"io"
+	"os"
 	"testing"
 )
 
@@ -11,6 +12,14 @@ func Succeed(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// ReadFile is the content of a file.
+func ReadFile(t testing.TB, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	Succeed(t, err)
+	return content
 }
 
 // Report reports an error, and goes on; what says of what.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestSentencesHaveNamesForValuesAndTheReasonOfTheirStatement(t *testing.T) {
@@ -39,7 +40,5 @@ func f() error {
 		{text: "<b> of <a> has no <b>"},
 	}
 	got := sentences(file, map[string]string{"invalid": "InvalidSpec", "ReasonKept": "Kept", "ReasonLost": "Lost"})
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(message{})); diff != "" {
-		t.Errorf("sentences (-want +got):\n%s", diff)
-	}
+	same.As(t, "sentences", want, got, cmp.AllowUnexported(message{}))
 }

@@ -56,8 +56,7 @@ func TestSaveWritesOnlyWhatIsNew(t *testing.T) {
 			if id, _ := img.ConfigName(); got.ID != id {
 				t.Errorf("id = %s, want %s", got.ID, id)
 			}
-			content, err := os.ReadFile(file)
-			must.Succeed(t, err)
+			content := must.ReadFile(t, file)
 			if int64(len(content)) != got.Size {
 				t.Errorf("size = %d, but the file has %d bytes", got.Size, len(content))
 			}
@@ -75,8 +74,7 @@ func TestTheTarsBytesAreReproducible(t *testing.T) {
 	for i := range contents {
 		file := filepath.Join(t.TempDir(), "operator.tar")
 		saved(ref, "a")(t, file)
-		content, err := os.ReadFile(file)
-		must.Succeed(t, err)
+		content := must.ReadFile(t, file)
 		contents[i] = content
 	}
 	if !bytes.Equal(contents[0], contents[1]) {

@@ -51,8 +51,7 @@ func TestMissingProgramsAreInstalledOrNamed(t *testing.T) {
 			return
 		}
 		must.Succeed(t, err)
-		log, err := os.ReadFile(filepath.Join(dir, "apt-get.log"))
-		must.Succeed(t, err)
+		log := must.ReadFile(t, filepath.Join(dir, "apt-get.log"))
 		same.As(t, "apt-get's arguments", "update\ninstall --yes --no-install-recommends -o DPkg::Lock::Timeout=300 toolbox\n", string(log))
 		same.As(t, "progress", "apt-get update\napt-get install\n", progress.String())
 	})

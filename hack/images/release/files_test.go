@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,11 +29,9 @@ func TestSumsNameEachFile(t *testing.T) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must.Succeed(t, err)
 	must.Succeed(t, f.WriteSums(&Key{private}))
-	sums, err := os.ReadFile(filepath.Join(path, SumsFile))
-	must.Succeed(t, err)
+	sums := must.ReadFile(t, filepath.Join(path, SumsFile))
 	same.As(t, "sums", fmt.Sprintf("%x  a\n%x  b\n", sha256.Sum256([]byte("first")), sha256.Sum256([]byte("second"))), string(sums))
-	text, err := os.ReadFile(filepath.Join(path, SumsFile+".sig"))
-	must.Succeed(t, err)
+	text := must.ReadFile(t, filepath.Join(path, SumsFile+".sig"))
 	signature, err := base64.StdEncoding.DecodeString(string(text))
 	must.Succeed(t, err)
 	if sum := sha256.Sum256(sums); !ecdsa.VerifyASN1(&private.PublicKey, sum[:], signature) {
@@ -78,8 +75,7 @@ func TestPluginArchiveHasWhatBelongsToIt(t *testing.T) {
 func TestKrewManifestHasTheSumOfEachArchive(t *testing.T) {
 	f, err := NewFolder(t.TempDir())
 	must.Succeed(t, err)
-	text, err := os.ReadFile("../../../deploy/krew/loadtest.yaml")
-	must.Succeed(t, err)
+	text := must.ReadFile(t, "../../../deploy/krew/loadtest.yaml")
 	r := at("ghcr.io/example")
 	if _, err := r.KrewManifest(string(text), f); err == nil || !strings.Contains(err.Error(), "there is no file kubectl-loadtest_linux_amd64.tar.gz") {
 		t.Errorf("without archives: %v", err)

@@ -11,7 +11,6 @@ import (
 	"log"
 	"maps"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -180,8 +179,7 @@ func compareWithFolder(t *testing.T, images map[string]Pushed, files map[string]
 	}
 	files["loadtest-operator/Chart.yaml"] = strings.ReplaceAll(files["loadtest-operator/Chart.yaml"], "1.2.3", "0.1.0")
 	for file, content := range files {
-		want, err := os.ReadFile(filepath.Join(chart, "..", file))
-		must.Succeed(t, err)
+		want := must.ReadFile(t, filepath.Join(chart, "..", file))
 		if diff := cmp.Diff(string(want), content); diff != "" {
 			t.Errorf("%s (-folder +pushed):\n%s", file, diff)
 		}

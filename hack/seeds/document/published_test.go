@@ -2,7 +2,6 @@ package document
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -42,8 +41,7 @@ func TestNoPublishedRowIsMissing(t *testing.T) {
 			t.Errorf("seed %s: %s, want %d published and none missing", seed, counts, sum)
 		}
 	}
-	page, err := os.ReadFile("../../../docs/seeds.md")
-	must.Succeed(t, err)
+	page := must.ReadFile(t, "../../../docs/seeds.md")
 	for _, want := range []string{fmt.Sprintf("tables: published=%d ", all), fmt.Sprintf("seeds: %d experiments, ", len(experiment.All()))} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("docs/seeds.md does not have the line %q", want)

@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/recordtest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestAllAsExpected(t *testing.T) {
@@ -31,9 +32,7 @@ func TestAllAsExpected(t *testing.T) {
 		}
 	}
 	n := len(experiment.All())
-	if got, want := expect.Sum(all, findings).String(), fmt.Sprintf("%d experiments, %d as expected, 0 not decided, 0 unexplained", n, n); got != want {
-		t.Errorf("the sum is %q, want %q", got, want)
-	}
+	same.As(t, "the sum", fmt.Sprintf("%d experiments, %d as expected, 0 not decided, 0 unexplained", n, n), expect.Sum(all, findings).String())
 }
 
 // surprises are a change of the results for each expectation that refutes it.

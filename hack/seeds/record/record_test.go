@@ -39,8 +39,7 @@ func TestRecordsAreReadAsWritten(t *testing.T) {
 func TestBrokenRecordsAreNoResults(t *testing.T) {
 	store := record.Store(t.TempDir())
 	must.Succeed(t, store.Write(recordtest.All()["000-v1"]))
-	text, err := os.ReadFile(filepath.Join(string(store), "000-v1.yaml"))
-	must.Succeed(t, err)
+	text := must.ReadFile(t, filepath.Join(string(store), "000-v1.yaml"))
 	for name, content := range map[string]string{
 		"is the result of 000-v1":             string(text),
 		"there is no document of kind":        "kind: LoadTest\nmetadata: {name: a}\n",
@@ -128,12 +127,8 @@ func TestRungsHoldTheirRepetitions(t *testing.T) {
 func TestFiguresOfRungsAreMedians(t *testing.T) {
 	rung := record.Rungs(recordtest.All()["000-v1"].LoadTest("tiny-bitly-reads"))[1]
 	p95 := record.Figures["p95"]
-	if got, want := rung.Text(p95), "20ms (19ms–21ms)"; got != want {
-		t.Errorf("p95 is %s, want %s", got, want)
-	}
-	if got, want := rung.Text(record.Figures["failedShare"]), "0%"; got != want {
-		t.Errorf("the failed share is %s, want %s", got, want)
-	}
+	same.As(t, "p95", "20ms (19ms–21ms)", rung.Text(p95))
+	same.As(t, "the failed share", "0%", rung.Text(record.Figures["failedShare"]))
 	rung.Repetitions[2].Result.ResponseTime.P95 = nil
 	if got := rung.Text(p95); got != record.Unknown {
 		t.Errorf("p95 of too few samples is %s", got)
@@ -145,9 +140,7 @@ func TestWholeAddsUpTheSteps(t *testing.T) {
 	lt := recordtest.All()["004-hash"].LoadTest("burst-then-steady")
 	whole := record.Whole(lt)
 	for name, want := range map[string]string{"sent": "135", "granted": "135", "overLimit": "70", "p50": "5ms (4.9ms–5.2ms)"} {
-		if got := whole.Text(record.Figures[name]); got != want {
-			t.Errorf("%s is %s, want %s", name, got, want)
-		}
+		same.As(t, name, want, whole.Text(record.Figures[name]))
 	}
 	if got := record.Whole(lt).Limits(); got != "healthy" {
 		t.Errorf("the generator of the whole is %s", got)

@@ -83,9 +83,7 @@ func newTenantNamed(t *testing.T, prefix string) *tenant {
 	ns, err := cluster.NewNamespace(t.Context(), prefix)
 	must.Succeed(t, err)
 	t.Cleanup(func() {
-		if err := cluster.API.Delete(context.Background(), ns); err != nil {
-			t.Errorf("delete namespace: %v", err)
-		}
+		must.Report(t, "delete namespace", cluster.API.Delete(context.Background(), ns))
 	})
 	tn := &tenant{namespace: ns.Name}
 	tn.editor = tn.person(t, "editor", "edit", "loadtest-operator-editor")

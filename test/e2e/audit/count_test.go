@@ -1,6 +1,18 @@
 package audit
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
+)
+
+// said is what an error says; "" is none.
+func said(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
 
 // full has one of everything that may end a request.
 func full() Tally {
@@ -44,9 +56,7 @@ func TestCount(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := Count{Stored: "links", Acknowledged: "creates", Got: tc.got, Want: tc.want, Killed: tc.killed}
-			if got := c.String(); got != tc.says {
-				t.Errorf("count says %q, want %q", got, tc.says)
-			}
+			same.As(t, "count", tc.says, c.String())
 			if err := c.Err(); (err != nil) != tc.bad {
 				t.Errorf("error = %v, want one: %v", err, tc.bad)
 			}

@@ -63,12 +63,8 @@ func TestEvents(t *testing.T) {
 				last = 6 + tc.n
 			}
 			n, err := Events(strings.NewReader(tc.text), 7, last)
-			got := ""
-			if err != nil {
-				got = err.Error()
-			}
-			if n != tc.n || got != tc.err {
-				t.Errorf("Events() = %d, %q; want %d, %q", n, got, tc.n, tc.err)
+			if n != tc.n || said(err) != tc.err {
+				t.Errorf("Events() = %d, %q; want %d, %q", n, said(err), tc.n, tc.err)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -46,13 +47,7 @@ func TestLimits(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := ""
-			if err := (Limits{Strategy: tc.strategy, RateLimitStatus: tc.status}).Err(); err != nil {
-				got = err.Error()
-			}
-			if got != tc.err {
-				t.Errorf("error = %q, want %q", got, tc.err)
-			}
+			same.As(t, "error", tc.err, said((Limits{Strategy: tc.strategy, RateLimitStatus: tc.status}).Err()))
 		})
 	}
 }
@@ -70,9 +65,7 @@ func TestLimited(t *testing.T) {
 		Clients: 51, Granted: 99, Denied: 11, OverLimitGrants: 10, FalseDenials: 3, Untracked: 1,
 	}}
 	same.As(t, "limits", want, got)
-	if got, want := got.String(), "granted 99, denied 11, over the limit 10, denied falsely 3"; got != want {
-		t.Errorf("limits say %q, want %q", got, want)
-	}
+	same.As(t, "limits say", "granted 99, denied 11, over the limit 10, denied falsely 3", got.String())
 }
 
 func TestBreached(t *testing.T) {
@@ -152,9 +145,7 @@ func TestCountsOfLimits(t *testing.T) {
 					got = err.Error()
 				}
 			}
-			if got != tc.err {
-				t.Errorf("error = %q, want %q", got, tc.err)
-			}
+			same.As(t, "error", tc.err, got)
 		})
 	}
 }
@@ -168,12 +159,6 @@ func TestTokens(t *testing.T) {
 		55: "",
 		56: "tokens 56: 1 more than granted 50 and 5 unknown (1 timed out, 1 cut at the end of a step, 1 broken off, 2 answered 5xx)",
 	} {
-		got := ""
-		if err := limits.Tokens(taken, hits).Err(); err != nil {
-			got = err.Error()
-		}
-		if got != want {
-			t.Errorf("%d tokens: error = %q, want %q", taken, got, want)
-		}
+		same.As(t, fmt.Sprint(taken, " tokens"), want, said(limits.Tokens(taken, hits).Err()))
 	}
 }

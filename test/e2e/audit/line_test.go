@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestLine(t *testing.T) {
@@ -42,7 +44,5 @@ func TestLine(t *testing.T) {
 }
 
 func TestSummary(t *testing.T) {
-	if got, want := Summary(17, 0), "targets: 17 presets, 0 failed"; got != want {
-		t.Errorf("summary is %q, want %q", got, want)
-	}
+	same.As(t, "summary", "targets: 17 presets, 0 failed", Summary(17, 0))
 }

@@ -39,9 +39,7 @@ func TestTypes(t *testing.T) {
 	}
 	got := Types(status())
 	same.As(t, "types", want, got)
-	if failed := got[Create].Failed(); failed != 45 {
-		t.Errorf("failed = %d, want 45", failed)
-	}
+	same.As(t, "failed", 45, got[Create].Failed())
 }
 
 // An error of unknown status does not count as a 503.
@@ -120,13 +118,7 @@ func TestEnough(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := ""
-			if err := tc.tally.Enough(tc.killed); err != nil {
-				got = err.Error()
-			}
-			if got != tc.err {
-				t.Errorf("error = %q, want %q", got, tc.err)
-			}
+			same.As(t, "error", tc.err, said(tc.tally.Enough(tc.killed)))
 		})
 	}
 }

@@ -23,12 +23,8 @@ func TestTaken(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			n, err := Taken(tc.info)
-			got := ""
-			if err != nil {
-				got = err.Error()
-			}
-			if n != tc.n || got != tc.err {
-				t.Errorf("Taken() = %d, %q; want %d, %q", n, got, tc.n, tc.err)
+			if n != tc.n || said(err) != tc.err {
+				t.Errorf("Taken() = %d, %q; want %d, %q", n, said(err), tc.n, tc.err)
 			}
 		})
 	}

@@ -27,6 +27,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // start serves a target on loopback addresses that stay the same when it refuses
@@ -58,9 +59,7 @@ func mustCount(t *testing.T, x *target, name string, want count) {
 	t.Helper()
 	all, err := x.counts.all()
 	must.Succeed(t, err)
-	if all[name] != want {
-		t.Errorf("%s is counted as %+v, want %+v", name, all[name], want)
-	}
+	same.As(t, name+" is counted as", want, all[name])
 }
 
 func TestRequestsAreCountedByName(t *testing.T) {

@@ -5,7 +5,6 @@ package ecosystem
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -24,8 +23,7 @@ import (
 // analysis runs the Job of the AnalysisTemplate, as Argo Rollouts does, against the shop as
 // it is: the plugin in it runs the gate once more.
 func (s *gitOps) analysis(t *testing.T) string {
-	content, err := os.ReadFile("../../../examples/argocd/analysistemplate.yaml")
-	must.Succeed(t, err)
+	content := must.ReadFile(t, "../../../examples/argocd/analysistemplate.yaml")
 	text := strings.NewReplacer("{{args.loadtest}}", "shop-gate", "loadtest-dev/kubectl-loadtest:0.1.0", cluster.Image("kubectl-loadtest")+":"+cluster.ImageTag()).Replace(string(content))
 	template, rights, _ := strings.Cut(text, "\n---\n")
 	must.Succeed(t, pipe(t.Context(), []byte(rights), "apply", "-n", s.ns, "-f", "-"))

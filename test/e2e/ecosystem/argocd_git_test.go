@@ -37,8 +37,7 @@ func (g *gitRepository) git(t *testing.T, args ...string) string {
 // put writes a file of examples/argocd into the repository, with replacements.
 func (g *gitRepository) put(t *testing.T, file string, replace ...string) {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "argocd", file))
-	must.Succeed(t, err)
+	content := must.ReadFile(t, filepath.Join("..", "..", "..", "examples", "argocd", file))
 	for i := 0; i < len(replace); i += 2 {
 		if !strings.Contains(string(content), replace[i]) {
 			t.Fatalf("%s has no %q", file, replace[i])

@@ -5,7 +5,6 @@ package ecosystem
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -22,10 +21,8 @@ const argoCDNamespace = "argocd"
 func installArgoCD(t *testing.T) {
 	t.Helper()
 	module := strings.TrimSpace(cluster.MustCommand(t, "go", "-C", "../../../hack/components/argocd", "list", "-m", "-f", "{{.Dir}}", "github.com/argoproj/argo-cd/v3"))
-	manifest, err := os.ReadFile(filepath.Join(module, "manifests", "core-install.yaml"))
-	must.Succeed(t, err)
-	ours, err := os.ReadFile("argocd/install.yaml")
-	must.Succeed(t, err)
+	manifest := must.ReadFile(t, filepath.Join(module, "manifests", "core-install.yaml"))
+	ours := must.ReadFile(t, "argocd/install.yaml")
 	argo, redis := cluster.Image("argocd")+":"+cluster.ImageTag(), cluster.Image("redis")+":"+cluster.ImageTag()
 	manifest = []byte(strings.NewReplacer(
 		"quay.io/argoproj/argocd:v3.2.1", argo, "public.ecr.aws/docker/library/redis:8.2.2-alpine", redis,

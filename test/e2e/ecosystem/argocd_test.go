@@ -5,7 +5,6 @@ package ecosystem
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // argoCDChecks are the story of a team that releases by Git: what it pushes is synced by a
@@ -141,8 +141,7 @@ func (s *gitOps) samples(t *testing.T) string {
 	files, err := filepath.Glob("../../../config/samples/*.yaml")
 	must.Succeed(t, err)
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		must.Succeed(t, err)
+		content := must.ReadFile(t, file)
 		var lt unstructured.Unstructured
 		if err := yaml.Unmarshal(content, &lt.Object); err != nil || lt.GetKind() != "LoadTest" {
 			continue
@@ -171,8 +170,7 @@ func (s *gitOps) samples(t *testing.T) string {
 
 // set applies the example of an ApplicationSet.
 func (s *gitOps) set(t *testing.T) string {
-	content, err := os.ReadFile("../../../examples/argocd/applicationset.yaml")
-	must.Succeed(t, err)
+	content := must.ReadFile(t, "../../../examples/argocd/applicationset.yaml")
 	apply(t, content)
 	var names []string
 	for _, preset := range []string{"seed-004-lua", "seed-004-hash", "seed-004-transaction"} {
@@ -197,8 +195,7 @@ func application() *unstructured.Unstructured {
 // application creates the example's Application for a folder of the repository.
 func (s *gitOps) application(t *testing.T, name, folder, ns string) {
 	t.Helper()
-	content, err := os.ReadFile("../../../examples/argocd/application.yaml")
-	must.Succeed(t, err)
+	content := must.ReadFile(t, "../../../examples/argocd/application.yaml")
 	apply(t, []byte(strings.NewReplacer(
 		"name: shop", "name: "+name, "https://git.example.com/shop.git", argoCDRepository, "path: hook", "path: "+folder, "namespace: shop", "namespace: "+ns,
 	).Replace(string(content))))
@@ -251,9 +248,7 @@ func (s *gitOps) verdict(t *testing.T, name string, want v1beta1.Verdict) *v1bet
 	lt := &v1beta1.LoadTest{}
 	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: s.ns, Name: name}, lt))
 	s.tell("LoadTest %s: %s: %s", name, lt.Status.Verdict, cluster.Condition(lt, v1beta1.ConditionFinished).Message)
-	if lt.Status.Verdict != want {
-		t.Errorf("LoadTest %s is %s, want %s", name, lt.Status.Verdict, want)
-	}
+	same.As(t, "LoadTest "+name, want, lt.Status.Verdict)
 	return lt
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const (
@@ -92,9 +93,7 @@ func checkNamespacedRights(t *testing.T, account, watched, other string) {
 		args := append([]string{"auth", "can-i"}, strings.Fields(right.what)...)
 		// It ends with 1 for no.
 		out, _ := cluster.Command(t.Context(), "kubectl", append(args, "--namespace", right.namespace, "--as", account)...)
-		if got := strings.TrimSpace(out); got != right.want {
-			t.Errorf("may it %s in %s? %q, want %s", right.what, right.namespace, got, right.want)
-		}
+		same.As(t, fmt.Sprintf("may it %s in %s?", right.what, right.namespace), right.want, strings.TrimSpace(out))
 	}
 }
 

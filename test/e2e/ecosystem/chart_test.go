@@ -76,8 +76,7 @@ func earlier(t *testing.T) string {
 		"Chart.yaml":  strings.NewReplacer("\nversion: 0.1.0", "\nversion: 0.0.9"),
 		"values.yaml": strings.NewReplacer("maxLoadTests: 300", "maxLoadTests: 200"),
 	} {
-		before, err := os.ReadFile(filepath.Join(folder, file))
-		must.Succeed(t, err)
+		before := must.ReadFile(t, filepath.Join(folder, file))
 		after := change.Replace(string(before))
 		if after == string(before) {
 			t.Fatalf("%s is not changed", file)

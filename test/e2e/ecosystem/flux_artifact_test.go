@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,8 +42,7 @@ func (s *fluxSource) put(t *testing.T, path, example string, replace ...string) 
 // fluxExample is a file of examples, with replacements.
 func fluxExample(t *testing.T, example string, replace ...string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", example))
-	must.Succeed(t, err)
+	content := must.ReadFile(t, filepath.Join("..", "..", "..", "examples", example))
 	for i := 0; i < len(replace); i += 2 {
 		if !strings.Contains(string(content), replace[i]) {
 			t.Fatalf("%s has no %q", example, replace[i])

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -225,12 +224,10 @@ func (s *fluxStory) loadTest(t *testing.T) *v1beta1.LoadTest {
 // stands for source-controller. It goes away with the test.
 func installFlux(t *testing.T) *fluxSource {
 	t.Helper()
-	ours, err := os.ReadFile("flux.yaml")
-	must.Succeed(t, err)
+	ours := must.ReadFile(t, "flux.yaml")
 	component := filepath.Join("..", "..", "..", "hack", "components", "flux")
 	controller := strings.TrimSpace(cluster.MustCommand(t, "go", "-C", component, "list", "-m", "-f", "{{.Dir}}", "github.com/fluxcd/kustomize-controller"))
-	deployment, err := os.ReadFile(filepath.Join(controller, "config", "manager", "deployment.yaml"))
-	must.Succeed(t, err)
+	deployment := must.ReadFile(t, filepath.Join(controller, "config", "manager", "deployment.yaml"))
 	crds := []string{"-f", filepath.Join(controller, "config", "crd", "bases"), "-f", filepath.Join(fluxSources(t, component), "config", "crd", "bases")}
 	t.Cleanup(func() { uninstallFlux(t, crds) })
 	cluster.MustCommand(t, "kubectl", "create", "namespace", fluxNamespace)

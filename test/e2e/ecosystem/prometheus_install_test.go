@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -32,8 +31,7 @@ func installPrometheus(t *testing.T) *prometheus {
 	t.Cleanup(func() { p.clean(t, "delete", "--ignore-not-found", "-f", crds) })
 	cluster.MustCommand(t, "kubectl", "apply", "--server-side", "-f", crds)
 	cluster.MustCommand(t, "kubectl", "wait", "--for=condition=Established", "-f", crds)
-	manifest, err := os.ReadFile("prometheus.yaml")
-	must.Succeed(t, err)
+	manifest := must.ReadFile(t, "prometheus.yaml")
 	text := strings.NewReplacer("NAMESPACE", p.namespace, "IMAGE", cluster.Image("prometheus"), "TAG", cluster.ImageTag()).Replace(string(manifest))
 	t.Cleanup(func() {
 		p.clean(t, "-n", p.namespace, "delete", "prometheus", "--all")

@@ -5,7 +5,6 @@ package ecosystem
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // clicks is a ladder of the shortener, whose clicks go through a queue.
@@ -102,8 +102,7 @@ func (p *prometheus) targets(t *testing.T, up string, want int) string {
 // rules waits until all rules of the chart have been evaluated.
 func (p *prometheus) rules(t *testing.T) string {
 	t.Helper()
-	file, err := os.ReadFile("../../../charts/loadtest-operator/files/rules.yaml")
-	must.Succeed(t, err)
+	file := must.ReadFile(t, "../../../charts/loadtest-operator/files/rules.yaml")
 	want := strings.Count(string(file), "- alert: ")
 	var found struct {
 		Groups []struct {
@@ -160,9 +159,7 @@ func (p *prometheus) agrees(t *testing.T, lt *v1beta1.LoadTest) string {
 		"count(" + of("loadtest_verdict", lt) + ")":                                  5,
 		"max_over_time(" + of("loadtest_planned_requests_per_second", lt) + "[10m])": 80,
 	} {
-		if got := p.value(t, expr); got != want {
-			t.Errorf("%s = %v, want %v", expr, got, want)
-		}
+		same.As(t, expr, want, p.value(t, expr))
 	}
 	return fmt.Sprintf("%s, sent %v, as expected %v, p95 %s", lt.Status.Verdict, sent, expected, last.ResponseTime.P95.Duration)
 }

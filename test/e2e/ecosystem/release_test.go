@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // TestRelease installs from the folder that make release has written, whose path is in the variable
@@ -52,8 +53,7 @@ func (r *releaseFolder) check(t *testing.T, name string, run func(*testing.T) st
 
 func (r *releaseFolder) read(t *testing.T, name string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(r.path, name))
-	must.Succeed(t, err)
+	content := must.ReadFile(t, filepath.Join(r.path, name))
 	return content
 }
 
@@ -70,9 +70,7 @@ func (r *releaseFolder) hasItsSums(t *testing.T) string {
 		if strings.HasPrefix(file.Name(), "SHA256SUMS") {
 			continue
 		}
-		if sum := fmt.Sprintf("%x", sha256.Sum256(r.read(t, file.Name()))); sum != listed[file.Name()] {
-			t.Errorf("%s has the sum %s, want %q", file.Name(), sum, listed[file.Name()])
-		}
+		same.As(t, file.Name()+" has the sum", listed[file.Name()], fmt.Sprintf("%x", sha256.Sum256(r.read(t, file.Name()))))
 		if rest, ok := strings.CutPrefix(file.Name(), "loadtest-operator-"); ok {
 			r.version = strings.TrimSuffix(rest, ".tgz")
 		}

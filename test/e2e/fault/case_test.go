@@ -133,9 +133,7 @@ func TestName(t *testing.T) {
 		"a-name-that-has-more-than-fifty-two-characters-in-it": {"A name that has more than fifty-two characters in it", "run"},
 		"a-name-that-has-more-than-fifty-one-characters-in-i":  {"a name that has more than fifty-one characters in i", "t"},
 	} {
-		if got := Name(of[0], of[1]); got != want {
-			t.Errorf("name %s, want %s", got, want)
-		}
+		same.As(t, "name", want, Name(of[0], of[1]))
 	}
 }
 
@@ -166,8 +164,6 @@ func TestPrompt(t *testing.T) {
 		"nothing is sent":    {[]Step{{Length: time.Second}}, 0},
 		"there are no steps": {nil, 0},
 	} {
-		if got := (Load{Steps: tt.steps}).Prompt(); got != tt.want {
-			t.Errorf("%s: %s, want %s", name, got, tt.want)
-		}
+		same.As(t, name, tt.want, (Load{Steps: tt.steps}).Prompt())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestIsHindered(t *testing.T) {
@@ -36,8 +37,6 @@ func TestIsHindered(t *testing.T) {
 		"passed, and another time is not sure": {uncertain, v1beta1.VerdictPassed, false},
 	} {
 		tt.status.Verdict = tt.verdict
-		if got := IsHindered(&tt.status); got != tt.want {
-			t.Errorf("%s: hindered is %t, want %t", name, got, tt.want)
-		}
+		same.As(t, name+": hindered", tt.want, IsHindered(&tt.status))
 	}
 }

@@ -29,9 +29,7 @@ func TestPlannedIsWhatTheOperatorPlans(t *testing.T) {
 
 func TestSpec(t *testing.T) {
 	spec := Load{Workers: 2, Delay: slow, Steps: []Step{slowUsers(second), {Length: time.Second}}}.Spec("run", "counter")
-	if got, want := spec.Requests[0].HTTP.Path, "/run?delay=3s"; got != want {
-		t.Errorf("path is %s, want %s", got, want)
-	}
+	same.As(t, "path", "/run?delay=3s", spec.Requests[0].HTTP.Path)
 	if spec.Steps[0].Users == nil || spec.Steps[0].RatePerUser.String() != "0.25" || spec.Steps[0].Pause != nil {
 		t.Errorf("the first step is %+v", spec.Steps[0])
 	}

@@ -139,9 +139,7 @@ func TestAt(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := At(tt.status, now); got != tt.want {
-				t.Errorf("at %q, want %q", got, tt.want)
-			}
+			same.As(t, "at", tt.want, At(tt.status, now))
 		})
 	}
 }

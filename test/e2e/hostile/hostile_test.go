@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // Each response is one that a client cannot take as a whole, and goes on for as long as the
@@ -62,9 +63,7 @@ func TestCallsAreAnsweredByTheirMessage(t *testing.T) {
 		answer, err := post(t.Context(), message)
 		must.Succeed(t, err)
 		answer.Body.Close()
-		if got := [2]string{answer.Header.Get("Grpc-Status"), answer.Header.Get("Grpc-Message")}; got != want {
-			t.Errorf("%s is answered by %q, want %q", message, got, want)
-		}
+		same.As(t, message+" is answered by", want, [2]string{answer.Header.Get("Grpc-Status"), answer.Header.Get("Grpc-Message")})
 	}
 	answer, err := post(t.Context(), "endless")
 	must.Succeed(t, err)

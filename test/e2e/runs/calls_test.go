@@ -141,8 +141,7 @@ func callsAreCounted(t *testing.T, ns string) {
 // sampleCalls creates the sample, shortened.
 func sampleCalls(t *testing.T, ns string) *v1beta1.LoadTest {
 	t.Helper()
-	text, err := os.ReadFile("../../../config/samples/calls.yaml")
-	must.Succeed(t, err)
+	text := must.ReadFile(t, "../../../config/samples/calls.yaml")
 	lt := &v1beta1.LoadTest{}
 	must.Succeed(t, yaml.UnmarshalStrict(text, lt))
 	lt.Namespace, lt.Spec.Steps[0].Duration = ns, &metav1.Duration{Duration: callsLength}

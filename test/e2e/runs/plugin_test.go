@@ -18,7 +18,9 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // small is a LoadTest of 60 requests in three seconds; PATH is what is asked for.
@@ -78,18 +80,14 @@ func (u typist) says(text string, parts ...string) {
 func (u typist) file(name, path, more string) string {
 	u.Helper()
 	file := filepath.Join(u.TempDir(), name+".yaml")
-	if err := os.WriteFile(file, []byte(strings.NewReplacer("NAME", name, "PATH", path).Replace(small)+more), 0o600); err != nil {
-		u.Fatal(err)
-	}
+	must.Succeed(u, os.WriteFile(file, []byte(strings.NewReplacer("NAME", name, "PATH", path).Replace(small)+more), 0o600))
 	return file
 }
 
 func (u typist) get(name string) *v1beta1.LoadTest {
 	u.Helper()
 	lt := &v1beta1.LoadTest{}
-	if err := cluster.API.Get(u.Context(), client.ObjectKey{Namespace: u.namespace, Name: name}, lt); err != nil {
-		u.Fatal(err)
-	}
+	must.Succeed(u, cluster.API.Get(u.Context(), client.ObjectKey{Namespace: u.namespace, Name: name}, lt))
 	return lt
 }
 
@@ -125,9 +123,7 @@ func pluginRuns(u typist) {
 	}
 	u.says(u.types(1, "plan", "-f", file, "--server"), "a LoadTest of that name exists already")
 	u.types(0, "rerun", "good", "--name", "again", "--timeout", "3m")
-	if of := u.get("again").Annotations["loadtest.dev/rerun-of"]; of != "good" {
-		u.Errorf("the second is a run of %q, want good", of)
-	}
+	same.As(u, "the second is a run of", "good", u.get("again").Annotations["loadtest.dev/rerun-of"])
 	u.says(u.types(0, "list", "-o", "wide"), "good", "again", "Service ratelimiter, port http")
 	u.says(u.types(0, "__complete", "report", "go"), "good\n")
 }
@@ -168,7 +164,5 @@ func (u typist) replace(file, part, by string) {
 	if err == nil {
 		err = os.WriteFile(file, []byte(strings.Replace(string(data), part, by, 1)), 0o600)
 	}
-	if err != nil {
-		u.Fatal(err)
-	}
+	must.Succeed(u, err)
 }

@@ -77,9 +77,7 @@ func (r *rolled) start(version string, pods int) {
 		c := cluster.Counter{Namespace: r.namespace, Name: fmt.Sprintf("%s-%d", version, i)}
 		pod := c.Pod("")
 		pod.Labels = map[string]string{"app": "rolled"}
-		if err := cluster.API.Create(r.Context(), pod); err != nil {
-			r.Fatal(err)
-		}
+		must.Succeed(r, cluster.API.Create(r.Context(), pod))
 		r.pods[c.Name] = c
 	}
 	for i := range pods {
@@ -143,9 +141,7 @@ func (r *rolled) retire(version string, pods int) {
 	for i := range pods {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: fmt.Sprintf("%s-%d", version, i)}}
 		patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"labels": {"app": "retired"}}}`))
-		if err := cluster.API.Patch(r.Context(), pod, patch); err != nil {
-			r.Fatal(err)
-		}
+		must.Succeed(r, cluster.API.Patch(r.Context(), pod, patch))
 	}
 }
 

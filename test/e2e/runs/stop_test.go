@@ -159,9 +159,7 @@ func (s *stop) lastRequest(since time.Time, within time.Duration) (last time.Dur
 		if sum > seen {
 			seen, last = sum, time.Since(since)
 		}
-		if err := cluster.SleepUntil(s.Context(), time.Now().Add(50*time.Millisecond)); err != nil {
-			s.Fatal(err)
-		}
+		must.Succeed(s.T, cluster.SleepUntil(s.Context(), time.Now().Add(50*time.Millisecond)))
 	}
 	return last
 }
@@ -240,9 +238,7 @@ func (s *stop) beganLate(by string) (began int) {
 func (s *stop) hasJob(lt *v1beta1.LoadTest) bool {
 	s.Helper()
 	var jobs batchv1.JobList
-	if err := cluster.API.List(s.Context(), &jobs, client.InNamespace(s.Namespace)); err != nil {
-		s.Fatal(err)
-	}
+	must.Succeed(s.T, cluster.API.List(s.Context(), &jobs, client.InNamespace(s.Namespace)))
 	for i := range jobs.Items {
 		if metav1.IsControlledBy(&jobs.Items[i], lt) {
 			return true

@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // whole uses what the traffic model has: rows from a ConfigMap, a header from a
@@ -84,9 +85,7 @@ func TestTraffic(t *testing.T) {
 	if got := after.Total() - before.Total(); got != sent {
 		t.Errorf("the target was asked %d times; %d were sent, with those of the setup", got, sent)
 	}
-	if due := lt.Status.Steps[1].Result.Due; due != 180 {
-		t.Errorf("step paced: due is %d, want 180", due)
-	}
+	same.As(t, "step paced: due", 180, lt.Status.Steps[1].Result.Due)
 	if due := lt.Status.Steps[0].Result.Due; due < 200 || due > 400 {
 		t.Errorf("step ramp: due is %d; its mean is 300 and its deviation 17", due)
 	}

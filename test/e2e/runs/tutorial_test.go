@@ -59,8 +59,7 @@ func TestFirstHalfHour(t *testing.T) {
 // verdict for the generator's sake on a machine that says that it is busy.
 func walk(t *testing.T, w walked) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../..", w.file))
-	must.Succeed(t, err)
+	text := must.ReadFile(t, filepath.Join("../../..", w.file))
 	blocks := page.Parse(text).Blocks
 	for try := 1; ; try++ {
 		typed, busy := w.once(t, blocks)

@@ -118,17 +118,15 @@ func serve(t *testing.T, namespace string) (url string, pid int) {
 // usage is the processor time of a process, in ticks, and what it has read, in bytes.
 func usage(t *testing.T, pid int) (ticks, read int64) {
 	t.Helper()
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	must.Succeed(t, err)
+	stat := must.ReadFile(t, fmt.Sprintf("/proc/%d/stat", pid))
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	for _, f := range fields[11:13] { // utime and stime
 		n, err := strconv.ParseInt(f, 10, 64)
 		must.Succeed(t, err)
 		ticks += n
 	}
-	counts, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
-	must.Succeed(t, err)
-	_, err = fmt.Sscanf(string(counts), "rchar: %d", &read)
+	counts := must.ReadFile(t, fmt.Sprintf("/proc/%d/io", pid))
+	_, err := fmt.Sscanf(string(counts), "rchar: %d", &read)
 	must.Succeed(t, err)
 	return ticks, read
 }

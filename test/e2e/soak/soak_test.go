@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const quarter = 15 * time.Minute
@@ -120,9 +121,7 @@ func TestReport(t *testing.T) {
 	if r.OK() || r.String() != "soak: runs=200 stuck=2 leaks=1 rss-mb-first=80 rss-mb-last=90" {
 		t.Errorf("it says %s", r)
 	}
-	if got, want := r.Details(), "PROBLEM stuck: a\nPROBLEM stuck: b\nPROBLEM leaked: c\nPROBLEM wrong: d\n"; got != want {
-		t.Errorf("details are %q, want %q", got, want)
-	}
+	same.As(t, "details", "PROBLEM stuck: a\nPROBLEM stuck: b\nPROBLEM leaked: c\nPROBLEM wrong: d\n", r.Details())
 }
 
 func TestJudge(t *testing.T) {

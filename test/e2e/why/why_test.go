@@ -113,8 +113,7 @@ func told(lt *v1beta1.LoadTest) string {
 // names.
 func apply(t *testing.T, file, namespace string, words ...string) {
 	t.Helper()
-	manifest, err := os.ReadFile(file)
-	must.Succeed(t, err)
+	manifest := must.ReadFile(t, file)
 	args := []string{"apply", "--server-side", "-f", "-"}
 	if namespace != "" {
 		args = append(args, "-n", namespace)

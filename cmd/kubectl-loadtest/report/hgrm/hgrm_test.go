@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/hgrm"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // point is a line of the percentile output.
@@ -42,9 +43,7 @@ func TestDistributionIsThatOfTheStatus(t *testing.T) {
 	for i := range lt.Status.Steps {
 		step := &lt.Status.Steps[i]
 		data, err := hgrm.Report(lt, step.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		points := parse(t, data)
 		last := points[len(points)-1]
 		times := step.Result.ResponseTime

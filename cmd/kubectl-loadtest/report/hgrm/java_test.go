@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/hgrm"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // TestHdrHistogramsOwnToolWritesTheSame has the tool of HdrHistogram's Java library read
@@ -20,9 +21,7 @@ func TestHdrHistogramsOwnToolWritesTheSame(t *testing.T) {
 	for i := range lt.Status.Steps {
 		step := &lt.Status.Steps[i]
 		ours, err := hgrm.Report(lt, step.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if diff := cmp.Diff(parse(t, javas(t, step.Result.Histogram)), parse(t, ours), cmpopts.EquateApprox(0, 1e-6)); diff != "" {
 			t.Errorf("step %s (-Java +ours):\n%s", step.Name, diff)
 		}
@@ -36,17 +35,12 @@ func javas(t *testing.T, histogram string) []byte {
 	log := filepath.Join(t.TempDir(), "step")
 	const head = "#[Histogram log format version 1.3]\n#[StartTime: 0.000 (seconds since epoch)]\n" +
 		`"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"` + "\n0.000,10.000,1.0,"
-	if err := os.WriteFile(log, []byte(head+histogram+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(log, []byte(head+histogram+"\n"), 0o600))
 	command := exec.CommandContext(t.Context(), "java", "-cp", jar(t), "org.HdrHistogram.HistogramLogProcessor", "-i", log, "-o", log+"-read", "-outputValueUnitRatio", "1000")
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", command.Args, err, out)
 	}
-	written, err := os.ReadFile(log + "-read.hgrm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must.ReadFile(t, log+"-read.hgrm")
 	return written
 }
 

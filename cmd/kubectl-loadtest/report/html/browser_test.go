@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // rendered is what a browser shows of a page.
@@ -111,9 +113,7 @@ func browse(t *testing.T, pages map[string][]byte, width string, flags ...string
 		b.WriteString(`<iframe name="` + name + `" style="border:0;width:` + width + `;height:900px" srcdoc="` + html.EscapeString(string(pages[name])) + `"></iframe>`)
 	}
 	path := filepath.Join(t.TempDir(), "pages.html")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, b.Bytes(), 0o600))
 	args := append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--virtual-time-budget=60000", "--dump-dom"}, flags...)
 	command := exec.CommandContext(t.Context(), chromium(t), append(args, "file://"+path)...)
 	var stderr bytes.Buffer
@@ -127,13 +127,9 @@ func browse(t *testing.T, pages map[string][]byte, width string, flags ...string
 		t.Fatalf("the browser shows no result:\n%.2000s\n%s", out, stderr.String())
 	}
 	data, err := base64.StdEncoding.DecodeString(string(found[1]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	result := map[string]rendered{}
-	if err := json.Unmarshal(data, &result); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(data, &result))
 	if len(result) != len(pages) {
 		t.Fatalf("the browser shows %d of %d pages", len(result), len(pages))
 	}
@@ -156,10 +152,7 @@ func contents(t *testing.T) map[string][]byte {
 	t.Helper()
 	pages := map[string][]byte{}
 	for name, lt := range states(t) {
-		data, err := os.ReadFile(write(t, t.TempDir(), name, lt))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.ReadFile(t, write(t, t.TempDir(), name, lt))
 		pages[name] = data
 	}
 	return pages

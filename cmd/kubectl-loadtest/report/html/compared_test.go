@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A page of tests side by side shows the table that it is given, a line for each test,
@@ -25,14 +26,10 @@ func TestTestsSideBySideInABrowser(t *testing.T) {
 	} {
 		c.Table, c.Note = rows, "A note."
 		page, err := html.Compare(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		pages[name] = page
 		if *keep != "" {
-			if err := os.WriteFile(filepath.Join(*keep, "compared-"+name+".html"), page, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile(filepath.Join(*keep, "compared-"+name+".html"), page, 0o600))
 		}
 	}
 	pages["unguarded"] = unguarded(t, pages["hostile"])

@@ -13,14 +13,13 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func page(t *testing.T, lt *v1beta1.LoadTest, archived ...*archive.Step) string {
 	t.Helper()
 	data, err := html.Report(lt, archived)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(data)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 var keep = flag.String("keep", "", "folder into which the pages of all states are written, to look at them")
@@ -124,13 +125,9 @@ func hostile(t *testing.T) *v1beta1.LoadTest {
 func write(t *testing.T, folder, name string, lt *v1beta1.LoadTest) string {
 	t.Helper()
 	data, err := html.Report(lt, reporttest.Archived(lt))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	path := filepath.Join(folder, name+".html")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, data, 0o600))
 	return path
 }
 
@@ -142,10 +139,7 @@ func TestReportOfEveryState(t *testing.T) {
 	for name, lt := range states(t) {
 		before := lt.DeepCopy()
 		path := write(t, folder, name, lt)
-		first, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.ReadFile(t, path)
 		if again, _ := html.Report(before, reporttest.Archived(before)); string(again) != string(first) {
 			t.Errorf("%s: two pages of one LoadTest differ", name)
 		}
@@ -163,10 +157,7 @@ func TestReportOfEveryState(t *testing.T) {
 // themes are the colours of the style sheet: light, dark, print.
 func themes(t *testing.T) []map[string]string {
 	t.Helper()
-	source, err := os.ReadFile("page.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.ReadFile(t, "page.css")
 	var list []map[string]string
 	for _, root := range regexp.MustCompile(`:root \{[^}]*\}`).FindAllString(string(source), -1) {
 		theme := map[string]string{}

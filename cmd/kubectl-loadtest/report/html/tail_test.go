@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // The times of expected responses have a plot of their own where some responses were
@@ -32,9 +33,7 @@ func TestExpectedResponsesHaveAPlotByPercentile(t *testing.T) {
 		times.Record(20*time.Millisecond + i*100*time.Microsecond)
 	}
 	encoded, err := archive.NewHistogram(times)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	drawing := func() string {
 		_, got, ok := strings.Cut(page(t, lt, &archive.Step{Name: lt.Status.Steps[1].Name, Index: 1, Expected: encoded}), plot)
 		if !ok {

@@ -10,15 +10,14 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/junit"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // read is what a program of others finds in a report.
 func read(t *testing.T, lt *v1beta1.LoadTest) reader.Suite {
 	t.Helper()
 	data, err := junit.Report(lt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	suites, err := reader.Ingest(data)
 	if err != nil || len(suites) != 1 {
 		t.Fatalf("%d suites (%v), want one:\n%s", len(suites), err, data)
@@ -31,9 +30,7 @@ func TestReport(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt := reporttest.Read(t, "../testdata/"+name+".yaml")
 			data, err := junit.Report(lt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			golden.Check(t, "testdata/"+name+".xml", string(data))
 		})
 	}
@@ -61,9 +58,7 @@ func TestSuitesOfLoadsFailOnlyWithTheRun(t *testing.T) {
 	for _, verdict := range []v1beta1.Verdict{v1beta1.VerdictPassed, v1beta1.VerdictFailed} {
 		lt.Status.Verdict = verdict
 		data, err := junit.Report(lt, one)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		suites, err := reader.Ingest(data)
 		if err != nil || len(suites) != 2 {
 			t.Fatalf("%d suites (%v), want two:\n%s", len(suites), err, data)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/quick"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestScales(t *testing.T) {
@@ -152,9 +154,7 @@ func TestBandIsDrawnWhereItCanBeSeen(t *testing.T) {
 		for _, a := range f.Draw().Areas {
 			got += a.Path
 		}
-		if got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		same.As(t, name, tt.want, got)
 	}
 }
 
@@ -164,9 +164,7 @@ func TestMarksHaveBars(t *testing.T) {
 		Marks: []Mark{{Point: Point{X: 0, Y: 5}, Least: 4, Greatest: 8}, {Point: Point{X: 1, Y: 5}}},
 	}}}
 	d := f.Draw()
-	if got, want := d.Marks[0].Bar, "M-4.0 -30.0H4.0M-4.0 10.0H4.0M0 -30.0V10.0"; got != want {
-		t.Errorf("the bar is %s, want %s", got, want)
-	}
+	same.As(t, "the bar", "M-4.0 -30.0H4.0M-4.0 10.0H4.0M0 -30.0V10.0", d.Marks[0].Bar)
 	if d.Marks[1].Bar != "" {
 		t.Errorf("a mark without ends has the bar %s", d.Marks[1].Bar)
 	}

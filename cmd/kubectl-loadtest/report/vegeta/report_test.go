@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/vegeta"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // What vegeta's own type reads is what the status has.
@@ -24,15 +25,11 @@ func TestFiguresAreThoseOfTheStatus(t *testing.T) {
 	for i := range lt.Status.Steps {
 		step := &lt.Status.Steps[i]
 		data, err := vegeta.JSON(lt, step.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var m vegetalib.Metrics
 		decoder := json.NewDecoder(bytes.NewReader(data))
 		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&m); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, decoder.Decode(&m))
 		r, times := step.Result, step.Result.ServiceTime
 		codes, sum := map[string]int{}, 0
 		for _, c := range r.StatusCodes {
@@ -67,9 +64,7 @@ func TestTextIsVegetas(t *testing.T) {
 	lt := reporttest.Knee(t)
 	step := &lt.Status.Steps[0]
 	data, err := vegeta.Text(lt, step.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, want := range []string{
 		fmt.Sprintf("Requests      [total, rate, throughput]         %d, ", step.Result.Sent), "Latencies     [min, mean, 50, 90, 95, 99, max]", "Status Codes  [code:count]", "Error Set:\n",
 	} {
@@ -99,13 +94,9 @@ func small() *v1beta1.LoadTest {
 
 func TestFewSamplesHaveTheLongestAsTheirLastQuantile(t *testing.T) {
 	data, err := vegeta.JSON(small(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var m vegetalib.Metrics
-	if err := json.Unmarshal(data, &m); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(data, &m))
 	got := []any{m.Latencies.P50, m.Latencies.P99, m.Latencies.Total, m.Earliest.Unix(), m.StatusCodes}
 	want := []any{time.Second / 2, time.Second, 5 * time.Second, int64(11), map[string]int{"0": 3, "200": 6, "other": 1}}
 	if diff := cmp.Diff(want, got); diff != "" {

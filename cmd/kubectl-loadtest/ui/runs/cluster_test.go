@@ -21,6 +21,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // server is an API server that a test leads.
@@ -119,9 +120,7 @@ func TestWatchIsMadeAnew(t *testing.T) {
 		state := func(when, wantNames string, wantAsked ...string) {
 			t.Helper()
 			synctest.Wait()
-			if got := names(known); got != wantNames {
-				t.Errorf("%s: the runs are %q, want %q", when, got, wantNames)
-			}
+			same.As(t, when+": the runs", wantNames, names(known))
 			if diff := cmp.Diff(wantAsked, api.took()); diff != "" {
 				t.Errorf("%s: requests (-want +got):\n%s", when, diff)
 			}

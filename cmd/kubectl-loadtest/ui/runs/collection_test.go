@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var key = runs.Key{Namespace: "shop", Name: "a"}
@@ -112,9 +113,7 @@ func TestFamilies(t *testing.T) {
 		"alone":      {metav1.ObjectMeta{Name: "burst"}, "burst"},
 		"a number":   {metav1.ObjectMeta{Name: "-12"}, "-12"},
 	} {
-		if got := runs.New(&v1beta1.LoadTest{ObjectMeta: tt.meta}).Family; got != tt.want {
-			t.Errorf("%s: family %q, want %q", name, got, tt.want)
-		}
+		same.As(t, name+": family", tt.want, runs.New(&v1beta1.LoadTest{ObjectMeta: tt.meta}).Family)
 	}
 }
 

@@ -81,9 +81,7 @@ func TestRunRefuses(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			err := run(tt.args, strings.NewReader(""), io.Discard)
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("run = %v, want an error that contains %q", err, tt.want)
-			}
+			must.Say(t, err, tt.want)
 		})
 	}
 }
