@@ -273,11 +273,15 @@ func (w *scriptedWorker) send(m *workerv1.SessionRequest) {
 }
 
 func (w *scriptedWorker) ready(ready bool, reason, message string) {
-	w.send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: &workerv1.Readiness{Ready: ready, Reason: reason, Message: message}}})
+	w.send(readinessOf(&workerv1.Readiness{Ready: ready, Reason: reason, Message: message}))
+}
+
+func readinessOf(r *workerv1.Readiness) *workerv1.SessionRequest {
+	return &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: r}}
 }
 
 func (w *scriptedWorker) snapshot(s *workerv1.Snapshot) {
-	w.send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Snapshot{Snapshot: s}})
+	w.send(snapshotRequest(s))
 }
 
 // sync returns once all that was sent before was handled: a session's messages

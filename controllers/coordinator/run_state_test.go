@@ -23,7 +23,7 @@ func TestRunFromAssignmentToFinish(t *testing.T) {
 	wantReceived(t, w0, "assignment 0/2")
 	wantReceived(t, w1, "assignment 1/2")
 	w0.ready(false, "TargetUnreachable", "dial\x1b[31m refused")
-	w1.send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: &workerv1.Readiness{Ready: true, PreflightAnswers: 2}}})
+	w1.send(readinessOf(&workerv1.Readiness{Ready: true, PreflightAnswers: 2}))
 	w0.sync()
 	w1.sync()
 	want := exchange.Observation{Started: exchange.NoStep, Since: noon, Workers: []exchange.Worker{
@@ -116,24 +116,6 @@ func TestReconnectCountsSnapshotsOnce(t *testing.T) {
 	w.sync()
 	wantSent(t, r.Observe("a"), 15)
 	r.wantRejected(rejectStale, 3)
-}
-
-func TestSnapshotsOfAnotherPodAreRejected(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", running("a", 1, 0))
-	w := r.connect("a", 0, "first")
-	w.ready(true, "", "")
-	w.snapshot(snapshot(t, 0, 1, false, 10))
-	w.sync()
-	w = r.connect("a", 0, "second")
-	w.snapshot(snapshot(t, 0, 2, true, 99))
-	w.sync()
-	o := r.Observe("a")
-	wantSent(t, o, 10)
-	if got := o.Workers[0]; got.Ready || got.Final || got.PodUID != "uid of second" {
-		t.Errorf("the second pod: %+v", got)
-	}
-	r.wantRejected(rejectOtherPod, 1)
 }
 
 // A restarted operator has the directive from the status, and the snapshots
