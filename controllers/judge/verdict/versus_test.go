@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // versus is an accepted run of a ladder of 100 users against v4 and v3, none of whose
@@ -413,9 +414,7 @@ func TestUnsentRequestsAreInADifference(t *testing.T) {
 		o := sent(10_000-unsent, 0, unsentOf(unsent, 0))
 		o.merged.Requests[0].Service.RecordN(10*ms, 10_000-unsent)
 		result, err := results.StepResult(lt, step, o.merged, -1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		step.State, step.WorkersReporting, step.Result = v1beta1.StepComplete, 1, result
 		judged := verdict.Judge(&lt.Spec, st, i, o.merged)
 		st.Thresholds, st.Steps[judged.At].ThresholdState = judged.Thresholds, judged.Step
