@@ -250,6 +250,14 @@ func (r *fixture) dial(token string) *scriptedWorker {
 	return w
 }
 
+// withWorker is a coordinator that directs run a, whose first worker is connected.
+func withWorker(t *testing.T, d exchange.Directive) (*fixture, *scriptedWorker) {
+	t.Helper()
+	r := newFixture(t)
+	r.Direct("a", d)
+	return r, r.connect("a", 0, "pod")
+}
+
 // connect opens a session and sends a hello; it returns once that was handled.
 func (r *fixture) connect(run string, number int32, pod string) *scriptedWorker {
 	r.t.Helper()

@@ -107,9 +107,7 @@ func TestRunWithoutAuditHasNoLedgers(t *testing.T) {
 }
 
 func TestLedgersBeforeTheEndAreRefused(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", audited(1, 0))
-	w := r.connect("a", 0, "pod")
+	_, w := withWorker(t, audited(1, 0))
 	s := withLedgers(t, 0, "x", 100)
 	s.Final = false
 	w.snapshot(s)

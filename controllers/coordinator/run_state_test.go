@@ -90,9 +90,7 @@ func TestRunFromAssignmentToFinish(t *testing.T) {
 }
 
 func TestReconnectCountsSnapshotsOnce(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", running("a", 1, 0))
-	w := r.connect("a", 0, "pod")
+	r, w := withWorker(t, running("a", 1, 0))
 	w.ready(true, "", "")
 	w.snapshot(snapshot(t, 0, 3, false, 10))
 	w.sync()
@@ -170,9 +168,7 @@ func comparable(t *testing.T, s measure.Measurement) map[string]any {
 }
 
 func TestNewerSessionReplacesAnOlder(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", running("a", 1, 0))
-	old := r.connect("a", 0, "pod")
+	r, old := withWorker(t, running("a", 1, 0))
 	old.snapshot(snapshot(t, 0, 1, false, 10))
 	old.sync()
 	young := r.connect("a", 0, "pod")
@@ -202,9 +198,7 @@ func TestInvalidSnapshotEndsTheSession(t *testing.T) {
 		"more clamped than is": {func(s *workerv1.Snapshot) { s.Measurement.Lateness.Clamped = 100 }, "lateness: clamped: 100 is more than count, 99"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newFixture(t)
-			r.Direct("a", running("a", 1, 3))
-			w := r.connect("a", 0, "pod")
+			r, w := withWorker(t, running("a", 1, 3))
 			w.snapshot(snapshot(t, 3, 1, false, 10))
 			hostile := snapshot(t, 3, 2, true, 99)
 			test.change(hostile)
@@ -217,9 +211,7 @@ func TestInvalidSnapshotEndsTheSession(t *testing.T) {
 }
 
 func TestSnapshotOfAnAcknowledgedStepIsIgnored(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", running("a", 1, 2))
-	w := r.connect("a", 0, "pod")
+	r, w := withWorker(t, running("a", 1, 2))
 	w.snapshot(snapshot(t, 0, 9, true, 10))
 	w.sync()
 	wantSent(t, r.Observe("a"), -1)
@@ -243,9 +235,7 @@ func TestSnapshotAheadOfTheDirectiveWaits(t *testing.T) {
 // Another process directed the worker to begin a step; this one has not, and waits with
 // what the worker measured.
 func TestStepBegunByAnotherProcessIsObserved(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", exchange.Directive{Assignments: assignments("a", 1), Acknowledged: 2})
-	w := r.connect("a", 0, "pod-0")
+	r, w := withWorker(t, exchange.Directive{Assignments: assignments("a", 1), Acknowledged: 2})
 	wantReceived(t, w, "assignment 0/1", "acknowledge before 2")
 	w.snapshot(snapshot(t, 2, 4, false, 10))
 	w.ready(true, "", "")
@@ -261,9 +251,7 @@ func TestStepBegunByAnotherProcessIsObserved(t *testing.T) {
 
 // A step that is not in the plan was begun by none, whatever a worker says.
 func TestStepOutsideThePlanIsNotBegun(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", exchange.Directive{Assignments: assignments("a", 1)})
-	w := r.connect("a", 0, "pod-0")
+	r, w := withWorker(t, exchange.Directive{Assignments: assignments("a", 1)})
 	wantReceived(t, w, "assignment 0/1")
 	w.snapshot(snapshot(t, 1, 1, false, 10))
 	wantEnd(t, w.end(), codes.InvalidArgument, "step 1 is not in the plan")

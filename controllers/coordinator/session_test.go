@@ -216,9 +216,7 @@ func TestDirectEndsSurplusSessions(t *testing.T) {
 }
 
 func TestServeEndsSessionsAndReturns(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", running("a", 1, 0))
-	directed := r.connect("a", 0, "pod")
+	r, directed := withWorker(t, running("a", 1, 0))
 	waiting := r.connect("b", 0, "pod")
 	waiting.snapshot(snapshot(t, 0, 1, true, 1))
 	if err := r.stop(); err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -49,19 +48,6 @@ func TestGeneratorHealth(t *testing.T) {
 			}
 			same.As(t, "generator", want, stepResult(t, fleetOf(3), tc.step, merged).Generator)
 		})
-	}
-}
-
-func TestTheAdviceStaysWithinTheAPI(t *testing.T) {
-	lt := fleetOf(800)
-	merged := measure.NewMeasurement(4)
-	merged.Window = 2 * time.Second
-	for range 100 {
-		merged.Lateness.Record(time.Second)
-	}
-	want := "Step 1000 sent requests up to 1s (p99) after they were due, because of the generator itself; use 1000 workers or more, or give each more CPU."
-	if got := stepResult(t, lt, paced, merged).Generator.Message; got != want {
-		t.Errorf("message %q, want %q", got, want)
 	}
 }
 
@@ -125,26 +111,6 @@ func TestTheMachinesOfTheGenerator(t *testing.T) {
 			merged.Window, merged.Health = tc.window, tc.health
 			same.As(t, "generator", tc.want, stepResult(t, fleetOf(3), tc.step, merged).Generator)
 		})
-	}
-}
-
-// One of a thousand that is held back for a tenth of the time is a ten-thousandth
-// of the time of all, but sends each of its requests late.
-func TestOneOfManyIsHeldBack(t *testing.T) {
-	merged := measure.NewMeasurement(4)
-	for i := range 1000 {
-		worker := measure.NewMeasurement(4)
-		worker.Window = 10 * time.Second
-		if i == 500 {
-			worker.Health = measure.Health{CPUThrottled: time.Second, CPUThrottledMax: time.Second}
-		}
-		must.Succeed(t, merged.Merge(worker))
-	}
-	got := stepResult(t, fleetOf(1000), closed, merged).Generator
-	want := "In step 1000 a worker was held back by its CPU limit for 10% of the time. " +
-		"Raise spec.worker.resources.limits.cpu, or leave it out."
-	if got.Healthy || got.Message != want || got.CPUThrottled != "0.01%" {
-		t.Errorf("healthy %v, %s: %q; want %q", got.Healthy, got.CPUThrottled, got.Message, want)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // planned is a step of 1000 requests in 100 s.
@@ -268,45 +267,25 @@ func TestAbortsABreachThatLasts(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			limit := atMost("failureRate", "10%")
-			limit.OnBreach = v1beta1.BreachAbort
-			s := spec(limit)
-			step := users(10)
-			step.Result = &v1beta1.StepResult{}
-			status := &v1beta1.LoadTestStatus{Requests: plan.RequestNames(s)}
-			var seconds verdict.Seconds
-			merged, got := measure.NewMeasurement(2), 0
 			shortest := time.Duration(0)
-			for second := 1; second <= 28 && got == 0; second++ {
-				more, n := measure.NewMeasurement(2), tc.failures(second)
-				r := &more.Requests[0]
-				r.Sent, r.Expected, r.Outcomes[measure.Success], r.Outcomes[measure.ServerError] = 100, 100-n, 100-n, n
+			got := abortedAfter(t, spec(atMost("failureRate", "10%")), users(10), 28, time.Second, func(second int, m *measure.Measurement) {
+				r, n := &m.Requests[0], tc.failures(second)
+				r.Sent, r.Expected = r.Sent+100, r.Expected+100-n
+				r.Outcomes[measure.Success], r.Outcomes[measure.ServerError] = r.Expected, r.Outcomes[measure.ServerError]+n
 				if second == 1 {
 					r.Sent, r.Outcomes[measure.Unfinished] = r.Sent+tc.inFlight, tc.inFlight
 				}
-				for range 100 - n {
-					r.Response.Record(ms)
-				}
+				r.Response.RecordN(ms, 100)
 				for range n {
-					r.Response.Record(ms)
 					r.Failed.Record(ms, ms, ms)
 				}
-				more.Window = time.Duration(second) * time.Second
-				next := measure.NewMeasurement(2)
-				for _, m := range []*measure.Measurement{merged, more} {
-					must.Succeed(t, next.Merge(m))
+			}, func(second int, live *verdict.Live) {
+				live.All = tc.silent == nil || !tc.silent(second)
+				if live.All || tc.absent {
+					shortest = live.Shortest
 				}
-				merged = next
-				silent := tc.silent != nil && tc.silent(second)
-				if !silent || tc.absent {
-					shortest = merged.Window
-				}
-				var breach *v1beta1.ThresholdStatus
-				_, breach, seconds = verdict.Abort(s, status, verdict.Live{Step: &step, Merged: merged, Shortest: shortest, All: !silent}, seconds)
-				if breach != nil {
-					got = second
-				}
-			}
+				live.Shortest = shortest
+			})
 			if got != tc.want {
 				t.Errorf("aborted in second %d, want %d", got, tc.want)
 			}

@@ -371,8 +371,7 @@ func TestProbeIsJudgedWithInRepetitions(t *testing.T) {
 	p.status.Steps = plan.Probe(p.spec, p.status, 100)[1:]
 	p.status.Thresholds = verdict.Thresholds(p.spec, nil, p.status.Steps)
 	slowly := sent(0, 0, slow(1000, 2*time.Second))
-	p.status.Steps[0].State, p.status.Steps[0].Result, p.status.Steps[0].WorkersReporting = v1beta1.StepComplete, slowly.result, 1
-	if got := verdict.Judge(p.spec, p.status, 0, slowly.merged); got.Step != v1beta1.ThresholdFailed || len(got.Repeated) > 0 {
+	if got := complete(p.spec, p.status, 0, slowly); got.Step != v1beta1.ThresholdFailed || len(got.Repeated) > 0 {
 		t.Errorf("p95 is 2s, and 200ms are allowed: %q, repeated %v", got.Step, got.Repeated)
 	}
 }

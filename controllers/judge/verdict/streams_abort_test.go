@@ -7,8 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -105,15 +103,7 @@ func TestEventsThatAreLateForLongAbort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := spec(tc.threshold)
 			stream(s)
-			s.Thresholds[0].OnBreach = v1beta1.BreachAbort
-			tc.step.Result = &v1beta1.StepResult{}
-			status := &v1beta1.LoadTestStatus{Requests: plan.RequestNames(s)}
-			var seconds verdict.Seconds
-			merged, aborted := measure.NewMeasurement(2), 0
-			for look := 1; look <= 60 && aborted == 0; look++ {
-				next := measure.NewMeasurement(2)
-				must.Succeed(t, next.Merge(merged))
-				r := &next.Requests[0]
+			aborted := abortedAfter(t, s, tc.step, 60, time.Second, func(look int, m *measure.Measurement) {
 				measured, ideal := early, early
 				if tc.bad(look) {
 					measured, ideal = late, tc.ideal
@@ -126,17 +116,11 @@ func TestEventsThatAreLateForLongAbort(t *testing.T) {
 						begun.Record(measure.BetweenEvents, measured, ideal)
 					}
 				}
+				r := &m.Requests[0]
 				must.Succeed(t, r.AddStreams(begun))
 				r.Sent += int64(tc.streams)
-				r.Outcomes[measure.Unfinished], r.Due = r.Sent, r.Sent
-				next.Due, next.Window = r.Due, time.Duration(look)*time.Second
-				var breach *v1beta1.ThresholdStatus
-				live := verdict.Live{Step: &tc.step, Merged: next, Shortest: next.Window, All: true}
-				if _, breach, seconds = verdict.Abort(s, status, live, seconds); breach != nil {
-					aborted = look
-				}
-				merged = next
-			}
+				r.Outcomes[measure.Unfinished], r.Due, m.Due = r.Sent, r.Sent, r.Sent
+			}, nil)
 			same.As(t, "the look after which the step is aborted", tc.want, aborted)
 		})
 	}
