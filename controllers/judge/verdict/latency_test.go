@@ -4,10 +4,6 @@ import (
 	"fmt"
 	"testing"
 	"time"
-
-	"k8s.io/apimachinery/pkg/util/intstr"
-
-	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 func unansweredIn(what string, n int) string {
@@ -18,10 +14,10 @@ func TestLatencies(t *testing.T) {
 	judgeOne(t, map[string]oneStep{
 		"quantile kept":                 {atMost("p95", "500ms"), sent(50, 50), passed, "20.015ms", ""},
 		"quantile breached":             {atMost("p95", "20ms"), sent(50, 50), broken, "20.015ms", ""},
-		"quantile of one request":       {v1beta1.Threshold{Metric: "p50", Requests: []string{"create"}, Max: ptr(intstr.Parse("0.5s"))}, sent(50, 50), passed, "10.007ms", ""},
+		"quantile of one request":       {onRequest(atMost("p50", "0.5s"), "create"), sent(50, 50), passed, "10.007ms", ""},
 		"quantile with too few samples": {atMost("p99", "500ms"), sent(20, 10), inconclusive, "", "p99 of step burst has 30 samples; at least 100 are needed."},
 		"quantile of one request with too few samples": {
-			v1beta1.Threshold{Metric: "p99", Requests: []string{"follow"}, Max: ptr(intstr.Parse("500ms"))}, sent(100, 99), inconclusive, "",
+			onRequest(atMost("p99", "500ms"), "follow"), sent(100, 99), inconclusive, "",
 			"p99 of follow in step burst has 99 samples; at least 100 are needed.",
 		},
 		"median needs two":            {atMost("p50", "1s"), sent(1, 0), inconclusive, "", "p50 of step burst has 1 samples; at least 2 are needed."},

@@ -229,8 +229,8 @@ func TestAbortsItemsOutOfReach(t *testing.T) {
 	}
 }
 
-func onRequest(t v1beta1.Threshold, name string) v1beta1.Threshold {
-	t.Requests = []string{name}
+func onRequest(t v1beta1.Threshold, names ...string) v1beta1.Threshold {
+	t.Requests = names
 	return t
 }
 

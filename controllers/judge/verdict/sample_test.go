@@ -102,22 +102,16 @@ func TestMetrics(t *testing.T) {
 		"a breach by a hair does not read as kept": {atMost("failureRate", "1%"), sent(99_999, 0, failed(1000)), broken, "1.01%", ""},
 		"as many digits as the bound has":          {atMost("failureRate", "0.001%"), sent(100_000, 0, failed(1)), passed, "0.001%", ""},
 		"failure rate of one request": {
-			v1beta1.Threshold{Metric: "failureRate", Requests: []string{"create", "follow"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(1)), broken, "10%",
+			onRequest(atMost("failureRate", "0%"), "create", "follow"), sent(9, 1, failed(1)), broken, "10%",
 			" Failed: create 1 of 9 (serverError).",
 		},
-		"failure rate of a type": {v1beta1.Threshold{Metric: "failureRate", Types: []string{"Write"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(9)), broken, "100%", ""},
-		"failure rate of a type that does not fail": {
-			v1beta1.Threshold{Metric: "failureRate", Types: []string{"Read"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(9)), passed, "0%",
-			"",
-		},
+		"failure rate of a type":                    {filtered(atMost("failureRate", "0%"), nil, []string{"Write"}, nil), sent(9, 1, failed(9)), broken, "100%", ""},
+		"failure rate of a type that does not fail": {filtered(atMost("failureRate", "0%"), nil, []string{"Read"}, nil), sent(9, 1, failed(9)), passed, "0%", ""},
 		"failure rate of a request of another type": {
-			v1beta1.Threshold{Metric: "failureRate", Types: []string{"Read"}, Requests: []string{"create"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1), inconclusive, "",
+			filtered(atMost("failureRate", "0%"), []string{"create"}, []string{"Read"}, nil), sent(9, 1), inconclusive, "",
 			"failureRate of Read of create in step burst cannot be judged: no request was sent.",
 		},
-		"failure rate of the request that does not fail": {
-			v1beta1.Threshold{Metric: "failureRate", Requests: []string{"follow"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(9)), passed, "0%",
-			"",
-		},
+		"failure rate of the request that does not fail": {onRequest(atMost("failureRate", "0%"), "follow"), sent(9, 1, failed(9)), passed, "0%", ""},
 		"rate-limited rate": {
 			atLeast("rateLimitedRate", "50%"), sent(3, 0, func(o *outcome) {
 				o.merged.Requests[0].Outcomes[measure.Success]--
@@ -136,7 +130,7 @@ func TestMetrics(t *testing.T) {
 		"goodput breached":                                 {atLeast("goodput", "10"), sent(50, 50, failed(1)), broken, "9.9", ""},
 		"goodput breached by a hair":                       {atLeast("goodput", "10"), sent(100, 0, func(o *outcome) { o.merged.Window += ms }), broken, "9.9", ""},
 		"goodput breached by less than a tenth":            {atLeast("goodput", "9.95"), sent(100, 0, func(o *outcome) { o.merged.Window = 10_051 * ms }), broken, "9.94", ""},
-		"goodput of one request":                           {v1beta1.Threshold{Metric: "goodput", Requests: []string{"follow"}, Min: ptr(intstr.Parse("5.00"))}, sent(50, 50), passed, "5", ""},
+		"goodput of one request":                           {onRequest(atLeast("goodput", "5.00"), "follow"), sent(50, 50), passed, "5", ""},
 		"items are goodput where each request carries one": {atLeast("itemsPerSecond", "10"), sent(50, 50, failed(1)), broken, "9.9", ""},
 		"a burst without any answer has no goodput":        {atLeast("goodput", "1"), sent(0, 0, unfinished(5), func(o *outcome) { o.merged.Window = 0 }), broken, "0", ""},
 		"answers without a window": {
@@ -169,7 +163,7 @@ func TestMetrics(t *testing.T) {
 		// Nothing to judge.
 		"nothing was sent": {atMost("failureRate", "0%"), sent(0, 0), inconclusive, "", "failureRate of step burst cannot be judged: no request was sent."},
 		"nothing of one request was sent": {
-			v1beta1.Threshold{Metric: "p95", Requests: []string{"follow"}, Max: ptr(intstr.Parse("1s"))}, sent(100, 0), inconclusive, "",
+			onRequest(atMost("p95", "1s"), "follow"), sent(100, 0), inconclusive, "",
 			"p95 of follow in step burst cannot be judged: no request was sent.",
 		},
 		"nothing was measured": {atMost("p95", "1s"), outcome{}, inconclusive, "", "p95 of step burst cannot be judged: no request was sent."},

@@ -92,10 +92,7 @@ func TestTimesOfStreams(t *testing.T) {
 			ofStreams(v1beta1.FirstEventTime, atMost("p95", "60s")), sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.Refused)), inconclusive, "30.015487s",
 			"p95 of the time to the first event of step burst leaves out 10 requests that had no first event.",
 		},
-		"a mean is of what had one": {
-			ofStreams(v1beta1.FirstEventTime, atMost("mean", "500ms")), sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.Refused)), passed, "400ms",
-			"",
-		},
+		"a mean is of what had one":    {ofStreams(v1beta1.FirstEventTime, atMost("mean", "500ms")), sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.Refused)), passed, "400ms", ""},
 		"broken off after an event":    {first, sent(90, 0, streaming(100, 400*ms, 400*ms), ended(10, measure.BrokenOff)), passed, "400.127ms", ""},
 		"answered with another status": {first, sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.ServerError)), passed, "400.127ms", ""},
 		"answered with another success, after an event": {
