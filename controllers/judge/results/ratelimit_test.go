@@ -80,16 +80,25 @@ func TestAuditOfSeedScenarios(t *testing.T) {
 		unseen              int64
 		over, falsely       int64
 	}{
-		"hash: 150 of 200 are granted in one burst":              {one(both(150, 50, 0, 50*ms)), 5 * time.Second, ms, 0, 100, 0},
-		"whole-second clock: 60 in 50 ms":                        {one(both(60, 140, 0, 50*ms)), 5 * time.Second, ms, 0, 10, 0},
-		"lua: 50 of 200":                                         {one(both(50, 150, 0, 50*ms)), 5 * time.Second, ms, 0, 0, 0},
-		"transaction: 28 of 30, with tokens left":                {one(both(28, 2, 0, 90*ms)), 5 * time.Second, ms, 0, 0, 2},
-		"the refill of one second explains ten more":             {one(both(60, 140, 0, time.Second)), 5 * time.Second, 0, 0, 0, 0},
-		"but not eleven":                                         {one(both(61, 140, 0, time.Second)), 5 * time.Second, 0, 0, 1, 0},
-		"unless the clocks are that uncertain":                   {one(both(61, 140, 0, time.Second)), 5 * time.Second, 50 * ms, 0, 0, 0},
-		"each client has a bucket of its own":                    {map[string]told{"a": {granted(52, 0, 20*ms)}, "b": {granted(50, 0, 20*ms)}, "c": {granted(55, 0, 20*ms)}}, time.Hour, 0, 0, 7, 0},
-		"a burst is found within a long step":                    {one(granted(1, 0, 10*ms), granted(60, 20*time.Second, 20*time.Second+50*ms), granted(1, 40*time.Second, 40*time.Second+ms)), time.Hour, 0, 0, 10, 0},
-		"a leak is found over many slices":                       {one(granted(40, 0, 100*ms), denied(3, 150*ms, 160*ms), granted(40, 1000*ms, 1100*ms), granted(40, 2000*ms, 2100*ms)), 0, 0, 0, 49, 0},
+		"hash: 150 of 200 are granted in one burst":  {one(both(150, 50, 0, 50*ms)), 5 * time.Second, ms, 0, 100, 0},
+		"whole-second clock: 60 in 50 ms":            {one(both(60, 140, 0, 50*ms)), 5 * time.Second, ms, 0, 10, 0},
+		"lua: 50 of 200":                             {one(both(50, 150, 0, 50*ms)), 5 * time.Second, ms, 0, 0, 0},
+		"transaction: 28 of 30, with tokens left":    {one(both(28, 2, 0, 90*ms)), 5 * time.Second, ms, 0, 0, 2},
+		"the refill of one second explains ten more": {one(both(60, 140, 0, time.Second)), 5 * time.Second, 0, 0, 0, 0},
+		"but not eleven":                             {one(both(61, 140, 0, time.Second)), 5 * time.Second, 0, 0, 1, 0},
+		"unless the clocks are that uncertain":       {one(both(61, 140, 0, time.Second)), 5 * time.Second, 50 * ms, 0, 0, 0},
+		"each client has a bucket of its own": {
+			map[string]told{"a": {granted(52, 0, 20*ms)}, "b": {granted(50, 0, 20*ms)}, "c": {granted(55, 0, 20*ms)}},
+			time.Hour, 0, 0, 7, 0,
+		},
+		"a burst is found within a long step": {
+			one(granted(1, 0, 10*ms), granted(60, 20*time.Second, 20*time.Second+50*ms), granted(1, 40*time.Second, 40*time.Second+ms)),
+			time.Hour, 0, 0, 10, 0,
+		},
+		"a leak is found over many slices": {
+			one(granted(40, 0, 100*ms), denied(3, 150*ms, 160*ms), granted(40, 1000*ms, 1100*ms), granted(40, 2000*ms, 2100*ms)),
+			0, 0, 0, 49, 0,
+		},
 		"the level at the start is not known":                    {one(denied(30, 0, 50*ms)), 0, 0, 0, 0, 0},
 		"a silence refills some of it":                           {one(denied(30, 0, 50*ms)), 1 * time.Second, 0, 0, 0, 9},
 		"with uncertain clocks the silence was shorter":          {one(denied(30, 0, 50*ms)), 1 * time.Second, 50 * ms, 0, 0, 8},

@@ -60,7 +60,9 @@ func TestThresholdsOfJourneys(t *testing.T) {
 		"time of both": {
 			ofJourneys(atMost("longest", "2s"), "a", "b"), []func(*outcome){journeys(100, time.Second, 0, 0, 0), journeys(1, 3*time.Second, 0, 0, 0)}, broken, "3.000319s", "",
 		},
-		"the end of the step ended some, no later than the others take": {ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, 50, time.Second/2), other}, passed, "1.000447s", ""},
+		"the end of the step ended some, no later than the others take": {
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, 50, time.Second/2), other}, passed, "1.000447s", "",
+		},
 		"journeys that hang do not make the others look like all": {
 			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, 10, 20*time.Second), other}, inconclusive, "1.000447s",
 			"p95 of a in step burst leaves out 10 journeys that the end of the step cut, after more time than that.",
@@ -69,8 +71,10 @@ func TestThresholdsOfJourneys(t *testing.T) {
 			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(19, time.Second, 0, 0, 0), other}, inconclusive, "",
 			"p95 of a in step burst has 19 samples; at least 20 are needed.",
 		},
-		"as many as are needed":                         {ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(20, time.Second, 0, 0, 0), other}, passed, "1.000447s", ""},
-		"more journeys were measured than the spec has": {ofJourneys(atMost("failureRate", "1%"), "b"), []func(*outcome){other, journeys(100, time.Second, 0, 0, 0), journeys(0, 0, 100, 0, 0)}, passed, "0%", ""},
+		"as many as are needed": {ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(20, time.Second, 0, 0, 0), other}, passed, "1.000447s", ""},
+		"more journeys were measured than the spec has": {
+			ofJourneys(atMost("failureRate", "1%"), "b"), []func(*outcome){other, journeys(100, time.Second, 0, 0, 0), journeys(0, 0, 100, 0, 0)}, passed, "0%", "",
+		},
 		"none": {
 			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){other, journeys(100, time.Second, 0, 0, 0)}, inconclusive, "",
 			"failureRate of a in step burst cannot be judged: no journey began.",
