@@ -1,7 +1,6 @@
 package verdict_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -54,9 +53,7 @@ func stream(s *v1beta1.LoadTestSpec) {
 	s.Requests[0].HTTP.Stream = &v1beta1.Stream{Events: v1beta1.StreamSSE}
 }
 
-func noFirstEvent(n int) string {
-	return fmt.Sprintf(" It counts %d requests that failed before a first event, each as if it had waited for its timeout.", n)
-}
+const noFirstEvent = " It counts 10 requests that failed before a first event, each as if it had waited for its timeout."
 
 func TestTimesOfStreams(t *testing.T) {
 	first := ofStreams(v1beta1.FirstEventTime, atMost("p95", "500ms"))
@@ -84,9 +81,9 @@ func TestTimesOfStreams(t *testing.T) {
 		},
 
 		// What has no first event must not make the target look fast.
-		"refused":                        {first, sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.Refused)), broken, "30.015487s", noFirstEvent(10)},
-		"reset":                          {first, sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.Reset)), broken, "30.015487s", noFirstEvent(10)},
-		"ended without any event":        {first, sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.EndedEarly)), broken, "30.015487s", noFirstEvent(10)},
+		"refused":                        {first, sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.Refused)), broken, "30.015487s", noFirstEvent},
+		"reset":                          {first, sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.Reset)), broken, "30.015487s", noFirstEvent},
+		"ended without any event":        {first, sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.EndedEarly)), broken, "30.015487s", noFirstEvent},
 		"fewer than the quantile leaves": {first, sent(96, 0, streaming(96, 400*ms, 400*ms), ended(4, measure.Refused)), passed, "400.127ms", ""},
 		"refused, where a longer time than any is allowed": {
 			ofStreams(v1beta1.FirstEventTime, atMost("p95", "60s")), sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.Refused)), inconclusive, "30.015487s",
@@ -99,11 +96,11 @@ func TestTimesOfStreams(t *testing.T) {
 			first, sent(80, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.UnexpectedStatus), func(o *outcome) {
 				o.merged.Requests[0].StatusCodes = measure.StatusCodes{200: 80, 206: 10}
 			}, ended(10, measure.Refused)), broken, "30.015487s",
-			noFirstEvent(10),
+			noFirstEvent,
 		},
 		"refused, where others failed after an event": {
 			first, sent(70, 0, streaming(90, 400*ms, 400*ms), ended(20, measure.ServerError), ended(10, measure.Refused)), broken, "30.015487s",
-			noFirstEvent(10),
+			noFirstEvent,
 		},
 		"no event until the end":   {first, sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.Unfinished)), broken, "30.015487s", waited(10, noAnswer)},
 		"unfinished with an event": {first, sent(90, 0, streaming(100, 400*ms, 400*ms), ended(10, measure.Unfinished)), passed, "400.127ms", ""},
