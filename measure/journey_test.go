@@ -55,9 +55,7 @@ func TestJourneysFailInSteps(t *testing.T) {
 	b.Fail(2)
 	b.Fail(2)
 	for range 2 {
-		if err := a.Merge(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, a.Merge(&b))
 	}
 	if a.Failed != 5 || !slices.Equal(a.FailedIn, []int64{1, 0, 4}) || !slices.Equal(b.FailedIn, []int64{0, 0, 2}) {
 		t.Errorf("%d failed, in steps %v; what was added has %v", a.Failed, a.FailedIn, b.FailedIn)
@@ -75,9 +73,7 @@ func TestWhatConditionsDidIsAddedInAnyOrder(t *testing.T) {
 		for _, i := range order {
 			one := NewJourneys(1)[0]
 			parts[i](&one)
-			if err := sum.Merge(&one); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, sum.Merge(&one))
 		}
 		if !slices.Equal(sum.ByCondition, []int64{1, 2}) || !slices.Equal(sum.LeftOut, []int64{1, 0, 3}) || !slices.Equal(sum.Because, []string{"if: b", "until never held in 3 tries"}) {
 			t.Errorf("%v: %v by conditions, because of %q, left out %v", order, sum.ByCondition, sum.Because, sum.LeftOut)

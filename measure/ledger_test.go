@@ -86,16 +86,6 @@ func TestLedgerMergeIsAssociativeAndCommutative(t *testing.T) {
 	}
 }
 
-func TestLedgerCloneIsIndependent(t *testing.T) {
-	l := &Ledger{}
-	l.Record(0, 1, 2, Success)
-	c := l.Clone()
-	l.Record(0, 1, 2, Success)
-	if c.Slices[0].Granted != 1 {
-		t.Errorf("the clone has %d grants, want 1", c.Slices[0].Granted)
-	}
-}
-
 func TestSliceWidth(t *testing.T) {
 	tests := map[time.Duration]time.Duration{
 		time.Second:      100 * time.Millisecond,

@@ -68,19 +68,6 @@ func TestMergedTracesAreThoseOfOneWorker(t *testing.T) {
 	}
 }
 
-// Requests that were given up have no response time, and stand among the failures only.
-func TestUnfinishedTracesAreNoSlowOnes(t *testing.T) {
-	var all Traces
-	all.Add(Trace{ID: TraceID{1}, Outcome: Unfinished, Response: time.Hour})
-	all.Add(Trace{ID: TraceID{2}, Outcome: Success, Expected: true, Response: time.Second})
-	if got := all.Slowest(); len(got) != 1 || got[0].ID != (TraceID{2}) {
-		t.Errorf("the slowest are %v, want the one that ended", got)
-	}
-	if got := all.Failed(); len(got) != 1 || got[0].ID != (TraceID{1}) {
-		t.Errorf("the failed are %v, want the one that did not end", got)
-	}
-}
-
 // Workers that all report one id, with different times, take no more room than one.
 func TestTracesOfOneIDAreKeptOnce(t *testing.T) {
 	var all Traces

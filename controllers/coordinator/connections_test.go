@@ -54,9 +54,7 @@ func (l *connections) counts() (open, strangers int) {
 // However many connections an address holds without a session, a worker comes in, from
 // another address and from that one, and those that have a session keep it.
 func TestStrangersDoNotShutWorkersOut(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", running("a", 3, 0))
-	before := r.connect("a", 0, "pod-0")
+	r, before := withWorker(t, running("a", 3, 0))
 	strangers := r.knock("127.0.0.2", 2*maxStrangers)
 	other := r.knock("127.0.0.3", 1)[0]
 	for _, from := range []string{"127.0.0.1", "127.0.0.2"} {
@@ -112,9 +110,7 @@ func TestWhichConnectionGoes(t *testing.T) {
 
 // A connection counts as a stranger's again once its session is over.
 func TestConnectionIsReleasedByItsSession(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", running("a", 1, 0))
-	w := r.connect("a", 0, "pod")
+	r, w := withWorker(t, running("a", 1, 0))
 	if open, count := r.connections.counts(); open != 1 || count != 0 {
 		t.Errorf("%d connections, %d without a session; want one with", open, count)
 	}

@@ -250,6 +250,14 @@ func (r *fixture) dial(token string) *scriptedWorker {
 	return w
 }
 
+// withWorker is a coordinator that directs run a, whose first worker is connected.
+func withWorker(t *testing.T, d exchange.Directive) (*fixture, *scriptedWorker) {
+	t.Helper()
+	r := newFixture(t)
+	r.Direct("a", d)
+	return r, r.connect("a", 0, "pod")
+}
+
 // connect opens a session and sends a hello; it returns once that was handled.
 func (r *fixture) connect(run string, number int32, pod string) *scriptedWorker {
 	r.t.Helper()
@@ -273,11 +281,15 @@ func (w *scriptedWorker) send(m *workerv1.SessionRequest) {
 }
 
 func (w *scriptedWorker) ready(ready bool, reason, message string) {
-	w.send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: &workerv1.Readiness{Ready: ready, Reason: reason, Message: message}}})
+	w.send(readinessOf(&workerv1.Readiness{Ready: ready, Reason: reason, Message: message}))
+}
+
+func readinessOf(r *workerv1.Readiness) *workerv1.SessionRequest {
+	return &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: r}}
 }
 
 func (w *scriptedWorker) snapshot(s *workerv1.Snapshot) {
-	w.send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Snapshot{Snapshot: s}})
+	w.send(snapshotRequest(s))
 }
 
 // sync returns once all that was sent before was handled: a session's messages

@@ -19,9 +19,7 @@ func TestFloodEndsItsConnection(t *testing.T) {
 	const most = 16 << 20 // of which sockets hold the larger part
 	for name, send := range flood.All() {
 		t.Run(name, func(t *testing.T) {
-			r := newFixture(t)
-			r.Direct("a", running("a", 1, 0))
-			honest := r.connect("a", 0, "pod")
+			r, honest := withWorker(t, running("a", 1, 0))
 			raw, err := flood.Dial(t.Context(), r.addr, &tls.Config{RootCAs: r.roots, ServerName: workerv1.ServerName}, await.Patience)
 			must.Succeed(t, err)
 			t.Cleanup(func() { _ = raw.Close() })

@@ -129,7 +129,7 @@ func (f *fuzzed) play(events []byte) {
 		case 3:
 			f.disconnect(pod)
 		case 4:
-			f.send(pod, &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: &workerv1.Readiness{Ready: what > 127, Reason: "Busy"}}})
+			f.send(pod, readinessOf(&workerv1.Readiness{Ready: what > 127, Reason: "Busy"}))
 		case 5, 6, 7:
 			f.send(pod, snapshotRequest(snapshot(f.t, f.step, int64(what), what > 200, int(what)%16)))
 		case 8:

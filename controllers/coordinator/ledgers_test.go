@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -62,14 +61,7 @@ func wantLedgers(t *testing.T, what string, o exchange.Observation, requests, un
 
 // Ledgers are added up once, as they come, and begin anew with each step.
 func TestLedgersOfAStep(t *testing.T) {
-	c, _, _ := newIdleCoordinator()
-	c.Direct("a", audited(3, 0))
-	var sessions []*session
-	for n := range int32(3) {
-		s := sessionOf("a", n)
-		sessions = append(sessions, s)
-		must.Succeed(t, c.attach(s))
-	}
+	c, sessions := directed(t, audited(3, 0))
 	send := func(n int, s *workerv1.Snapshot) {
 		t.Helper()
 		must.Succeed(t, c.snapshot(sessions[n], s))
@@ -107,19 +99,15 @@ func TestLedgersOfAStep(t *testing.T) {
 }
 
 func TestRunWithoutAuditHasNoLedgers(t *testing.T) {
-	c, _, _ := newIdleCoordinator()
-	c.Direct("a", running("a", 1, 0))
-	s := sessionOf("a", 0)
-	must.Succeed(t, errors.Join(c.attach(s), c.snapshot(s, withLedgers(t, 0, "x", 100))))
+	c, sessions := directed(t, running("a", 1, 0))
+	must.Succeed(t, c.snapshot(sessions[0], withLedgers(t, 0, "x", 100)))
 	if o := c.Observe("a"); o.Step.Merged.Clients != nil {
 		t.Errorf("%d clients, want none", o.Step.Merged.Clients.Len())
 	}
 }
 
 func TestLedgersBeforeTheEndAreRefused(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", audited(1, 0))
-	w := r.connect("a", 0, "pod")
+	_, w := withWorker(t, audited(1, 0))
 	s := withLedgers(t, 0, "x", 100)
 	s.Final = false
 	w.snapshot(s)
@@ -129,11 +117,9 @@ func TestLedgersBeforeTheEndAreRefused(t *testing.T) {
 // However many workers hand over ledgers, and of however many clients, the run keeps
 // what it has room for.
 func TestLedgersOfARunAreBounded(t *testing.T) {
-	c, _, _ := newIdleCoordinator()
 	const workers = 100
-	c.Direct("a", audited(workers, 0))
-	for n := range int32(workers) {
-		s := sessionOf("a", n)
+	c, sessions := directed(t, audited(workers, 0))
+	for n, s := range sessions {
 		share := measure.NewClients(measure.LedgerShare(workers))
 		const requests = 1_000 // of which the share of a worker has room for a part
 		for i := range requests {
@@ -146,7 +132,7 @@ func TestLedgersOfARunAreBounded(t *testing.T) {
 		encoded, err := wire.Encode(m)
 		must.Succeed(t, err)
 		sent.Measurement = encoded
-		must.Succeed(t, errors.Join(c.attach(s), c.snapshot(s, sent)))
+		must.Succeed(t, c.snapshot(s, sent))
 	}
 	clients := c.Observe("a").Step.Merged.Clients
 	if n := int64(clients.Len()); clients.Bytes() > measure.MaxLedgerBytes || n+clients.Untracked != 100_000 || n < 10_000 || clients.Untracked == 0 {
@@ -156,14 +142,11 @@ func TestLedgersOfARunAreBounded(t *testing.T) {
 
 // A sum that lost a part is no audit.
 func TestLedgersThatCannotBeAddedAreTheRunsError(t *testing.T) {
-	c, _, _ := newIdleCoordinator()
-	c.Direct("a", audited(1, 0))
-	s := sessionOf("a", 0)
-	must.Succeed(t, c.attach(s))
+	c, sessions := directed(t, audited(1, 0))
 	c.locked(func() {
 		c.runs["a"].pendingFinals = append(c.runs["a"].pendingFinals, &final{clients: &measure.Clients{}}, &final{clients: &measure.Clients{}})
 	})
-	must.Succeed(t, c.snapshot(s, withLedgers(t, 0, "x", 1)))
+	must.Succeed(t, c.snapshot(sessions[0], withLedgers(t, 0, "x", 1)))
 	if o := c.Observe("a"); o.Step == nil || o.Step.Merged == nil && o.Step.Err == nil {
 		t.Errorf("observed %+v", o.Step)
 	}

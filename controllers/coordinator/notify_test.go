@@ -117,8 +117,7 @@ func TestForgottenAndStoppingRunsNotifyNothing(t *testing.T) {
 func TestReadinessIsPaced(t *testing.T) {
 	c, clk, notices := newIdleCoordinator()
 	c.Direct("a", running("a", 1, 0))
-	s := sessionOf("a", 0)
-	must.Succeed(t, c.attach(s))
+	s := attached(t, c, "a", 0)
 	const seconds = 60
 	for i := range 100 * seconds {
 		for _, m := range []*workerv1.Readiness{

@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -63,10 +62,8 @@ func (l *lines) String() string {
 
 // Readings that do not fit together are the run's error.
 func TestMergeThatFailsIsReported(t *testing.T) {
-	c, _, _ := newIdleCoordinator()
-	c.Direct("a", running("a", 1, 0))
-	s := sessionOf("a", 0)
-	must.Succeed(t, errors.Join(c.attach(s), c.snapshot(s, snapshot(t, 0, 1, true, 10))))
+	c, sessions := directed(t, running("a", 1, 0))
+	must.Succeed(t, c.snapshot(sessions[0], snapshot(t, 0, 1, true, 10)))
 	another := running("a", 1, 0)
 	another.Assignments[0].Requests = nil
 	c.Direct("a", another)

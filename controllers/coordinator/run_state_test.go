@@ -23,7 +23,7 @@ func TestRunFromAssignmentToFinish(t *testing.T) {
 	wantReceived(t, w0, "assignment 0/2")
 	wantReceived(t, w1, "assignment 1/2")
 	w0.ready(false, "TargetUnreachable", "dial\x1b[31m refused")
-	w1.send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: &workerv1.Readiness{Ready: true, PreflightAnswers: 2}}})
+	w1.send(readinessOf(&workerv1.Readiness{Ready: true, PreflightAnswers: 2}))
 	w0.sync()
 	w1.sync()
 	want := exchange.Observation{Started: exchange.NoStep, Since: noon, Workers: []exchange.Worker{
@@ -90,9 +90,7 @@ func TestRunFromAssignmentToFinish(t *testing.T) {
 }
 
 func TestReconnectCountsSnapshotsOnce(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", running("a", 1, 0))
-	w := r.connect("a", 0, "pod")
+	r, w := withWorker(t, running("a", 1, 0))
 	w.ready(true, "", "")
 	w.snapshot(snapshot(t, 0, 3, false, 10))
 	w.sync()
@@ -116,24 +114,6 @@ func TestReconnectCountsSnapshotsOnce(t *testing.T) {
 	w.sync()
 	wantSent(t, r.Observe("a"), 15)
 	r.wantRejected(rejectStale, 3)
-}
-
-func TestSnapshotsOfAnotherPodAreRejected(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", running("a", 1, 0))
-	w := r.connect("a", 0, "first")
-	w.ready(true, "", "")
-	w.snapshot(snapshot(t, 0, 1, false, 10))
-	w.sync()
-	w = r.connect("a", 0, "second")
-	w.snapshot(snapshot(t, 0, 2, true, 99))
-	w.sync()
-	o := r.Observe("a")
-	wantSent(t, o, 10)
-	if got := o.Workers[0]; got.Ready || got.Final || got.PodUID != "uid of second" {
-		t.Errorf("the second pod: %+v", got)
-	}
-	r.wantRejected(rejectOtherPod, 1)
 }
 
 // A restarted operator has the directive from the status, and the snapshots
@@ -188,9 +168,7 @@ func comparable(t *testing.T, s measure.Measurement) map[string]any {
 }
 
 func TestNewerSessionReplacesAnOlder(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", running("a", 1, 0))
-	old := r.connect("a", 0, "pod")
+	r, old := withWorker(t, running("a", 1, 0))
 	old.snapshot(snapshot(t, 0, 1, false, 10))
 	old.sync()
 	young := r.connect("a", 0, "pod")
@@ -220,9 +198,7 @@ func TestInvalidSnapshotEndsTheSession(t *testing.T) {
 		"more clamped than is": {func(s *workerv1.Snapshot) { s.Measurement.Lateness.Clamped = 100 }, "lateness: clamped: 100 is more than count, 99"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newFixture(t)
-			r.Direct("a", running("a", 1, 3))
-			w := r.connect("a", 0, "pod")
+			r, w := withWorker(t, running("a", 1, 3))
 			w.snapshot(snapshot(t, 3, 1, false, 10))
 			hostile := snapshot(t, 3, 2, true, 99)
 			test.change(hostile)
@@ -235,9 +211,7 @@ func TestInvalidSnapshotEndsTheSession(t *testing.T) {
 }
 
 func TestSnapshotOfAnAcknowledgedStepIsIgnored(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", running("a", 1, 2))
-	w := r.connect("a", 0, "pod")
+	r, w := withWorker(t, running("a", 1, 2))
 	w.snapshot(snapshot(t, 0, 9, true, 10))
 	w.sync()
 	wantSent(t, r.Observe("a"), -1)
@@ -261,9 +235,7 @@ func TestSnapshotAheadOfTheDirectiveWaits(t *testing.T) {
 // Another process directed the worker to begin a step; this one has not, and waits with
 // what the worker measured.
 func TestStepBegunByAnotherProcessIsObserved(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", exchange.Directive{Assignments: assignments("a", 1), Acknowledged: 2})
-	w := r.connect("a", 0, "pod-0")
+	r, w := withWorker(t, exchange.Directive{Assignments: assignments("a", 1), Acknowledged: 2})
 	wantReceived(t, w, "assignment 0/1", "acknowledge before 2")
 	w.snapshot(snapshot(t, 2, 4, false, 10))
 	w.ready(true, "", "")
@@ -279,9 +251,7 @@ func TestStepBegunByAnotherProcessIsObserved(t *testing.T) {
 
 // A step that is not in the plan was begun by none, whatever a worker says.
 func TestStepOutsideThePlanIsNotBegun(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", exchange.Directive{Assignments: assignments("a", 1)})
-	w := r.connect("a", 0, "pod-0")
+	r, w := withWorker(t, exchange.Directive{Assignments: assignments("a", 1)})
 	wantReceived(t, w, "assignment 0/1")
 	w.snapshot(snapshot(t, 1, 1, false, 10))
 	wantEnd(t, w.end(), codes.InvalidArgument, "step 1 is not in the plan")

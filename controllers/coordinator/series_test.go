@@ -62,9 +62,7 @@ func wantSeries(t *testing.T, what string, o exchange.Observation, workers int, 
 // operator that takes over comes to the same.
 func TestSeriesOfAStep(t *testing.T) {
 	d := minutes(3, 0)
-	c, _, _ := newIdleCoordinator()
-	c.Direct("a", d)
-	sessions := sessionsOf(t, c, 3)
+	c, sessions := directed(t, d)
 	send := func(n int, s *workerv1.Snapshot) {
 		t.Helper()
 		must.Succeed(t, c.snapshot(sessions[n], s))
@@ -92,15 +90,16 @@ func TestSeriesOfAStep(t *testing.T) {
 	wantSeries(t, "in the next step", c.Observe("a"), 1, 7)
 }
 
-// sessionsOf are sessions of the first workers of run a.
-func sessionsOf(t *testing.T, c *Coordinator, workers int32) (all []*session) {
+// directed is a coordinator that directs run a, and a session of each of its workers.
+func directed(t *testing.T, d exchange.Directive) (*Coordinator, []*session) {
 	t.Helper()
-	for n := range workers {
-		s := sessionOf("a", n)
-		must.Succeed(t, c.attach(s))
-		all = append(all, s)
+	c, _, _ := newIdleCoordinator()
+	c.Direct("a", d)
+	var all []*session
+	for n := range d.Assignments {
+		all = append(all, attached(t, c, "a", int32(n)))
 	}
-	return all
+	return c, all
 }
 
 func TestSeriesThatDoNotFitTheStepAreRefused(t *testing.T) {
@@ -126,10 +125,9 @@ func TestSeriesThatDoNotFitTheStepAreRefused(t *testing.T) {
 func TestSeriesOfARunAreBounded(t *testing.T) {
 	const workers = 1000
 	d := minutes(workers, 0)
-	c, _, _ := newIdleCoordinator()
-	c.Direct("a", d)
+	c, sessions := directed(t, d)
 	each := withSeries(t, d.Assignments[0], 0, 10)
-	for _, s := range sessionsOf(t, c, workers) {
+	for _, s := range sessions {
 		must.Succeed(t, c.snapshot(s, each))
 	}
 	wantSeries(t, "of a thousand workers", c.Observe("a"), workers, 10*workers)
@@ -143,10 +141,8 @@ func TestSeriesOfARunAreBounded(t *testing.T) {
 // A panic in a sum leaves no series that lacks a part.
 func TestSeriesThatLackAPartAreNone(t *testing.T) {
 	d := minutes(1, 0)
-	c, _, _ := newIdleCoordinator()
-	c.Direct("a", d)
-	s := sessionsOf(t, c, 1)[0]
-	must.Succeed(t, c.snapshot(s, withSeries(t, d.Assignments[0], 0, 10)))
+	c, sessions := directed(t, d)
+	must.Succeed(t, c.snapshot(sessions[0], withSeries(t, d.Assignments[0], 0, 10)))
 	wantSeries(t, "before", c.Observe("a"), 1, 10)
 	short, err := wire.ReadSeries(withSeries(t, running("a", 1, 0).Assignments[0], 0, 10).Measurement, 0)
 	must.Succeed(t, err)

@@ -83,17 +83,11 @@ func TestInvalidMessageEndsTheSession(t *testing.T) {
 		message *workerv1.SessionRequest
 		text    string
 	}{
-		"hello twice": {helloOf("a", 0), "hello was sent twice"},
-		"of no kind":  {&workerv1.SessionRequest{}, "a message of unknown kind"},
-		"a reason that is none": {&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{
-			Readiness: &workerv1.Readiness{Reason: "not a reason"},
-		}}, "readiness.reason: want a condition reason"},
-		"a digest that is none": {&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{
-			Readiness: &workerv1.Readiness{Ready: true, Descriptors: "sha256:0"},
-		}}, "readiness.descriptors: want sha256: and 64 digits"},
-		"one of the control": {&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{
-			Readiness: &workerv1.Readiness{Ready: true, ControlDescriptors: "secret"},
-		}}, "readiness.descriptors: want sha256: and 64 digits"},
+		"hello twice":           {helloOf("a", 0), "hello was sent twice"},
+		"of no kind":            {&workerv1.SessionRequest{}, "a message of unknown kind"},
+		"a reason that is none": {readinessOf(&workerv1.Readiness{Reason: "not a reason"}), "readiness.reason: want a condition reason"},
+		"a digest that is none": {readinessOf(&workerv1.Readiness{Ready: true, Descriptors: "sha256:0"}), "readiness.descriptors: want sha256: and 64 digits"},
+		"one of the control":    {readinessOf(&workerv1.Readiness{Ready: true, ControlDescriptors: "secret"}), "readiness.descriptors: want sha256: and 64 digits"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newFixture(t)
@@ -222,9 +216,7 @@ func TestDirectEndsSurplusSessions(t *testing.T) {
 }
 
 func TestServeEndsSessionsAndReturns(t *testing.T) {
-	r := newFixture(t)
-	r.Direct("a", running("a", 1, 0))
-	directed := r.connect("a", 0, "pod")
+	r, directed := withWorker(t, running("a", 1, 0))
 	waiting := r.connect("b", 0, "pod")
 	waiting.snapshot(snapshot(t, 0, 1, true, 1))
 	if err := r.stop(); err != nil {
@@ -312,8 +304,9 @@ func TestReplacedPodCannotComeBack(t *testing.T) {
 	}
 }
 
-// Two pods can have one name, one after the other.
-func TestPodsAreToldApartByTheirUID(t *testing.T) {
+// Two pods can have one name, one after the other. What the second reports of a step is not added to
+// what the first did.
+func TestSnapshotsOfAnotherPodAreRejected(t *testing.T) {
 	c, _, _ := newIdleCoordinator()
 	c.Direct("a", running("a", 1, 0))
 	first, second := sessionOf("a", 0), sessionOf("a", 0)
@@ -322,7 +315,10 @@ func TestPodsAreToldApartByTheirUID(t *testing.T) {
 	must.Succeed(t, c.snapshot(second, snapshot(t, 0, 2, true, 99)))
 	o := c.Observe("a")
 	wantSent(t, o, 10)
-	if w := o.Workers[0]; w.Ready || w.Final {
+	if w := o.Workers[0]; w.Ready || w.Final || w.PodUID != "another" {
 		t.Errorf("the second pod is %+v, want that it is not ready and has reported nothing", w)
+	}
+	if n := testutil.ToFloat64(c.metrics.rejected.WithLabelValues(string(rejectOtherPod))); n != 1 {
+		t.Errorf("%v snapshots are rejected as of another pod, want one", n)
 	}
 }

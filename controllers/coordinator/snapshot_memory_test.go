@@ -56,12 +56,10 @@ func TestKeptSnapshotsAreCounted(t *testing.T) {
 
 // A run that takes more than there is for one ends with the reason.
 func TestRunWithoutRoomIsAnError(t *testing.T) {
-	c, _, _ := newIdleCoordinator()
-	c.Direct("a", running("a", 2, 0))
-	first, second := attached(t, c, "a", 0), attached(t, c, "a", 1)
-	must.Succeed(t, c.snapshot(first, snapshot(t, 0, 1, false, 10)))
+	c, sessions := directed(t, running("a", 2, 0))
+	must.Succeed(t, c.snapshot(sessions[0], snapshot(t, 0, 1, false, 10)))
 	c.keep(c.runs["a"], maxKeptOfRun-c.kept)
-	must.Succeed(t, c.snapshot(second, snapshot(t, 0, 1, true, 10)))
+	must.Succeed(t, c.snapshot(sessions[1], snapshot(t, 0, 1, true, 10)))
 	if o := c.Observe("a"); o.Step == nil || o.Step.Merged != nil || o.Step.Err == nil || !strings.Contains(o.Step.Err.Error(), "use fewer workers or fewer requests") {
 		t.Errorf("observed %+v, want the way out", o.Step)
 	}

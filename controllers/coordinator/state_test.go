@@ -33,30 +33,8 @@ func sessionOf(run RunID, number int32) *session {
 	return &session{identity: Identity{Run: run, Worker: number, Namespace: "team-a", Pod: "pod", PodUID: "uid of pod"}, wake: make(chan struct{}, 1), over: make(chan struct{}), sent: nothingSent}
 }
 
-func TestDirectiveCoversStepsThatStarted(t *testing.T) {
-	start := &exchange.Start{Step: 2}
-	for name, tc := range map[string]struct {
-		d    exchange.Directive
-		want []bool // of the steps 0 to 3
-	}{
-		"nothing has begun":      {exchange.Directive{}, []bool{false, false, false, false}},
-		"a step runs":            {exchange.Directive{Start: start}, []bool{true, true, true, false}},
-		"steps are acknowledged": {exchange.Directive{Acknowledged: 1}, []bool{true, false, false, false}},
-		"all is over":            {exchange.Directive{Finish: true}, []bool{true, true, true, true}},
-	} {
-		var got []bool
-		for step := range int32(4) {
-			got = append(got, tc.d.HasReached(step))
-		}
-		same.As(t, name, tc.want, got)
-	}
-}
-
-func TestWorkerOutsideTheRunHasNoSteps(t *testing.T) {
+func TestWorkerOutsideTheRunIsSentNothing(t *testing.T) {
 	d := exchange.Directive{Assignments: assignments("a", 2)}
-	if !d.Includes(1, 3) || d.Includes(1, 1) || d.Includes(2, 3) {
-		t.Errorf("worker 1 has step 3: %t, step 1: %t; worker 2 has step 3: %t; want true, false, false", d.Includes(1, 3), d.Includes(1, 1), d.Includes(2, 3))
-	}
 	state := nothingSent
 	if messages := state.update(&d, 2); len(messages) != 0 {
 		t.Errorf("worker 2 of 2 is sent %v", messages)
@@ -127,14 +105,11 @@ func TestMessagesOfAReplacedSessionAreIgnored(t *testing.T) {
 
 // A step that a worker ended by itself is known by its final snapshot.
 func TestCutOfAWorkerIsObserved(t *testing.T) {
-	c, _, _ := newIdleCoordinator()
-	c.Direct("a", running("a", 1, 0))
-	s := sessionOf("a", 0)
-	must.Succeed(t, c.attach(s))
+	c, sessions := directed(t, running("a", 1, 0))
 	for sequence, final := range []bool{false, true} {
 		m := snapshot(t, 0, int64(sequence)+1, final, 10)
 		m.Cut = true
-		must.Succeed(t, c.snapshot(s, m))
+		must.Succeed(t, c.snapshot(sessions[0], m))
 		o := c.Observe("a")
 		if w := o.Workers[0]; w.Cut != final || w.Final != final || w.Sent != sent(o) || w.Sent == 0 || w.Due != o.Step.Merged.Due {
 			t.Errorf("snapshot %d: cut %t, final %t, %d sent; want both %t, and %d sent", sequence, w.Cut, w.Final, w.Sent, final, sent(o))
@@ -143,14 +118,11 @@ func TestCutOfAWorkerIsObserved(t *testing.T) {
 }
 
 func TestShortestWindowIsThatOfOneWorker(t *testing.T) {
-	c, _, _ := newIdleCoordinator()
-	c.Direct("a", running("a", 3, 0))
+	c, sessions := directed(t, running("a", 3, 0))
 	for number, window := range []time.Duration{3 * time.Second, time.Second, 2 * time.Second} {
-		s := sessionOf("a", int32(number))
-		must.Succeed(t, c.attach(s))
 		m := snapshot(t, 0, 1, true, 10)
 		m.Measurement.WindowNanos = int64(window)
-		must.Succeed(t, c.snapshot(s, m))
+		must.Succeed(t, c.snapshot(sessions[number], m))
 	}
 	if step := c.Observe("a").Step; step.ShortestWindow != time.Second || step.MeanWindow != 2*time.Second {
 		t.Errorf("the shortest window is %v and their mean %v, want 1s and 2s", step.ShortestWindow, step.MeanWindow)

@@ -16,6 +16,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // one takes every token for the one worker of a run.
@@ -49,19 +50,13 @@ func (w *worker) connect() grpc.BidiStreamingClient[workerv1.SessionRequest, wor
 			return nil
 		},
 	})))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	w.t.Cleanup(func() { _ = conn.Close() })
 	ctx := metadata.AppendToOutgoingContext(w.t.Context(), "authorization", "Bearer token")
 	session, err := workerv1.NewCoordinatorServiceClient(conn).Session(ctx)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, err)
 	hello := &workerv1.Hello{Run: "run", Protocol: workerv1.ProtocolVersion}
-	if err := session.Send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: hello}}); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, session.Send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: hello}}))
 	return session
 }
 
@@ -69,9 +64,7 @@ func (w *worker) connect() grpc.BidiStreamingClient[workerv1.SessionRequest, wor
 func (w *worker) probe(session grpc.BidiStreamingClient[workerv1.SessionRequest, workerv1.SessionResponse]) {
 	w.t.Helper()
 	probe := &workerv1.SessionRequest{Message: &workerv1.SessionRequest_ClockProbe{ClockProbe: &workerv1.ClockProbe{SentUnixNanos: 1}}}
-	if err := session.Send(probe); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Succeed(w.t, session.Send(probe))
 	if m, err := session.Recv(); err != nil || m.GetClockReply() == nil {
 		w.t.Fatalf("got %v, %v, want a reply", m, err)
 	}
@@ -84,9 +77,7 @@ func TestSessionsGoOnWhenTheCertificateIsRenewed(t *testing.T) {
 	leader := r.start()
 	r.refresh(leader)
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	c := coordinator.New(one{}, clock.RealClock{}, func(coordinator.RunID) {}, prometheus.NewRegistry())

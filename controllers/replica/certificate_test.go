@@ -18,6 +18,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // replicas are operators that share a Secret and a clock.
@@ -42,31 +43,23 @@ func (r *replicas) start() *replica.Certificates {
 
 func (r *replicas) refresh(c *replica.Certificates) {
 	r.t.Helper()
-	if err := c.Refresh(r.t.Context()); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, c.Refresh(r.t.Context()))
 }
 
 // change changes what the Secret has.
 func (r *replicas) change(f func(data map[string][]byte)) {
 	r.t.Helper()
 	secret := &corev1.Secret{}
-	if err := r.client.Get(r.t.Context(), r.secret, secret); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, r.client.Get(r.t.Context(), r.secret, secret))
 	f(secret.Data)
-	if err := r.client.Update(r.t.Context(), secret); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, r.client.Update(r.t.Context(), secret))
 }
 
 // served is the certificate that workers are shown.
 func served(t *testing.T, c *replica.Certificates) *x509.Certificate {
 	t.Helper()
 	pair, err := c.Get(&tls.ClientHelloInfo{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return pair.Leaf
 }
 
@@ -146,9 +139,7 @@ func TestSecretThatIsGoneIsRestored(t *testing.T) {
 		"deleted": func(r *replicas) {
 			secret := &corev1.Secret{}
 			secret.Namespace, secret.Name = r.secret.Namespace, r.secret.Name
-			if err := r.client.Delete(r.t.Context(), secret); err != nil {
-				r.t.Fatal(err)
-			}
+			must.Succeed(r.t, r.client.Delete(r.t.Context(), secret))
 		},
 		"spoilt":          func(r *replicas) { r.change(func(d map[string][]byte) { d[corev1.TLSCertKey] = []byte("broken") }) },
 		"its next spoilt": func(r *replicas) { r.change(func(d map[string][]byte) { delete(d, "next-ca.crt") }) },
@@ -184,9 +175,7 @@ func TestBrokenSecretIsReplaced(t *testing.T) {
 		t.Error("the broken certificate was kept")
 	}
 	secret := &corev1.Secret{}
-	if err := r.client.Get(t.Context(), r.secret, secret); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, r.client.Get(t.Context(), r.secret, secret))
 	if secret.Type != corev1.SecretTypeTLS || slices.Equal(secret.Data[corev1.TLSCertKey], []byte("broken")) {
 		t.Errorf("the Secret is of type %s with the broken certificate", secret.Type)
 	}

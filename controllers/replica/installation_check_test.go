@@ -57,45 +57,30 @@ func TestCheckOfInstallation(t *testing.T) {
 		spoil   func(t *testing.T, i *installation)
 		wantErr string
 	}{
-		"all is there": {spoil: func(*testing.T, *installation) {}},
-		"no leader": {
-			spoil: func(t *testing.T, i *installation) {
-				listener, err := net.Listen("tcp", "127.0.0.1:0")
-				must.Succeed(t, err)
-				i.coordinator = listener.Addr().String()
-				_ = listener.Close()
-			},
-			wantErr: "check failed: a replica leads, and workers reach it at 127.0.0.1:",
-		},
-		"another operator's CA": {
-			spoil: func(t *testing.T, i *installation) {
-				other, err := certs.Generate(time.Now())
-				must.Succeed(t, err)
-				write(t, i.ca, other.CA)
-			},
-			wantErr: "certificate signed by unknown authority",
-		},
-		"no certificate": {
-			spoil:   func(t *testing.T, i *installation) { write(t, i.ca, []byte("rubbish")) },
-			wantErr: "has no certificate",
-		},
-		"no definitions": {
-			spoil: func(t *testing.T, i *installation) {
-				server := httptest.NewServer(http.NotFoundHandler())
-				t.Cleanup(server.Close)
-				var other installation
-				must.Succeed(t, other.connect(&rest.Config{Host: server.URL}, apiserver.Client(t).Scheme()))
-				i.api = other.api
-			},
-			wantErr: "older than this operator: they lack LoadTest and 1 more",
-		},
-		"no namespace": {
-			spoil:   func(_ *testing.T, i *installation) { i.namespace = "nowhere" },
-			wantErr: `namespaces "nowhere" not found`,
-		},
+		"all is there": {func(*testing.T, *installation) {}, ""},
+		"no leader": {func(t *testing.T, i *installation) {
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			must.Succeed(t, err)
+			i.coordinator = listener.Addr().String()
+			_ = listener.Close()
+		}, "check failed: a replica leads, and workers reach it at 127.0.0.1:"},
+		"another operator's CA": {func(t *testing.T, i *installation) {
+			other, err := certs.Generate(time.Now())
+			must.Succeed(t, err)
+			write(t, i.ca, other.CA)
+		}, "certificate signed by unknown authority"},
+		"no certificate": {func(t *testing.T, i *installation) { write(t, i.ca, []byte("rubbish")) }, "has no certificate"},
+		"no definitions": {func(t *testing.T, i *installation) {
+			server := httptest.NewServer(http.NotFoundHandler())
+			t.Cleanup(server.Close)
+			var other installation
+			must.Succeed(t, other.connect(&rest.Config{Host: server.URL}, apiserver.Client(t).Scheme()))
+			i.api = other.api
+		}, "older than this operator: they lack LoadTest and 1 more"},
+		"no namespace": {func(_ *testing.T, i *installation) { i.namespace = "nowhere" }, `namespaces "nowhere" not found`},
 		"no policy": {
-			spoil:   func(_ *testing.T, i *installation) { i.policy = true },
-			wantErr: "check failed: the API server refuses a LoadTest that aims at itself: the LoadTest was accepted",
+			func(_ *testing.T, i *installation) { i.policy = true },
+			"check failed: the API server refuses a LoadTest that aims at itself: the LoadTest was accepted",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A leader's write replaces all of what the leader before it wrote, and the same again
@@ -24,13 +25,9 @@ func TestServiceLeadsToTheLatestLeaderAlone(t *testing.T) {
 	var version string
 	for i, address := range []string{"10.1.0.1", "10.1.0.2", "10.1.0.2", "10.1.0.1"} {
 		e := replica.Endpoint{Service: service, Address: netip.MustParseAddr(address), Port: int32(9443)}
-		if err := e.Publish(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, e.Publish(t.Context(), c))
 		var slices discoveryv1.EndpointSliceList
-		if err := c.List(t.Context(), &slices, client.InNamespace(service.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: "leader"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.List(t.Context(), &slices, client.InNamespace(service.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: "leader"}))
 		if len(slices.Items) != 1 {
 			t.Fatalf("%d EndpointSlices, want 1", len(slices.Items))
 		}
@@ -62,13 +59,9 @@ func TestServiceLeadsToAnIPv6Address(t *testing.T) {
 	c := apiserver.Client(t)
 	service := types.NamespacedName{Namespace: apiserver.Namespace(t), Name: "leader"}
 	e := replica.Endpoint{Service: service, Address: netip.MustParseAddr("fd00::1"), Port: 9443}
-	if err := e.Publish(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, e.Publish(t.Context(), c))
 	var got discoveryv1.EndpointSlice
-	if err := c.Get(t.Context(), service, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Get(t.Context(), service, &got))
 	if got.AddressType != discoveryv1.AddressTypeIPv6 || got.Endpoints[0].Addresses[0] != "fd00::1" {
 		t.Errorf("%s %v", got.AddressType, got.Endpoints)
 	}

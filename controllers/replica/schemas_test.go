@@ -24,7 +24,7 @@ func served(t *testing.T) []byte {
 	var raw []byte
 	// A server publishes kinds some time after it has begun to serve them.
 	await.True(t, "the kinds are published", func() bool {
-		raw, err = c.RESTClient().Get().AbsPath("/openapi/v3/apis/loadtest.dev/v1beta1").SetHeader("Accept", "application/json").Do(t.Context()).Raw()
+		raw, err = c.RESTClient().Get().AbsPath(servedPath).SetHeader("Accept", "application/json").Do(t.Context()).Raw()
 		return err == nil && strings.Contains(string(raw), "v1beta1.LoadTestSchedule\"")
 	})
 	return raw

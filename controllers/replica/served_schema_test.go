@@ -1,23 +1,19 @@
-package replica_test
+package replica
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const servedPath = "/openapi/v3/apis/loadtest.dev/v1beta1"
@@ -26,10 +22,8 @@ const servedPath = "/openapi/v3/apis/loadtest.dev/v1beta1"
 func lacking(t *testing.T, config *rest.Config) ([]string, error) {
 	t.Helper()
 	c, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return replica.Lacking(t.Context(), c.RESTClient())
+	must.Succeed(t, err)
+	return Lacking(t.Context(), c.RESTClient())
 }
 
 // TestCRDsOfThisVersionLackNothing asks a real API server. An account without rights may
@@ -38,21 +32,10 @@ func TestCRDsOfThisVersionLackNothing(t *testing.T) {
 	t.Parallel()
 	config := rest.CopyConfig(apiserver.Config(t))
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:default:anyone", Groups: []string{"system:authenticated"}}
-	published(t, func() (bool, error) {
+	await.True(t, "all is published", func() bool {
 		fields, err := lacking(t, config)
-		return len(fields) == 0, err
+		return err == nil && len(fields) == 0
 	})
-}
-
-// published waits until the API server, which publishes kinds some time after it has begun
-// to serve them, has published all.
-func published(t *testing.T, all func() (bool, error)) {
-	t.Helper()
-	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		return all()
-	}); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestOlderCRDsLackFields has a server that serves what a real one does, but for some.
@@ -78,7 +61,8 @@ func TestOlderCRDsLackFields(t *testing.T) {
 		"the group": {http.StatusNotFound, func(map[string]any) {}, []string{"LoadTest", "LoadTestSchedule"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			document := servedByRealServer(t)
+			var document map[string]any
+			must.Succeed(t, json.Unmarshal(served(t), &document))
 			test.change(document["components"].(map[string]any)["schemas"].(map[string]any))
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path != servedPath {
@@ -92,12 +76,8 @@ func TestOlderCRDsLackFields(t *testing.T) {
 			}))
 			defer server.Close()
 			fields, err := lacking(t, &rest.Config{Host: server.URL})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(test.want, fields); diff != "" {
-				t.Errorf("lacking (-want +got):\n%s", diff)
-			}
+			must.Succeed(t, err)
+			same.As(t, "lacking", test.want, fields)
 		})
 	}
 }
@@ -118,24 +98,6 @@ func TestWhatIsServedIsNotKnown(t *testing.T) {
 			}
 		})
 	}
-}
-
-func servedByRealServer(t *testing.T) map[string]any {
-	t.Helper()
-	c, err := discovery.NewDiscoveryClientForConfig(apiserver.Config(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var raw []byte
-	published(t, func() (bool, error) {
-		raw, err = c.RESTClient().Get().AbsPath(servedPath).SetHeader("Accept", "application/json").Do(t.Context()).Raw()
-		return bytes.Contains(raw, []byte(`v1beta1.LoadTestSchedule"`)), client.IgnoreNotFound(err)
-	})
-	var document map[string]any
-	if err := json.Unmarshal(raw, &document); err != nil {
-		t.Fatal(err)
-	}
-	return document
 }
 
 // properties are those at a path of a kind, through lists.

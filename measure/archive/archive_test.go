@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"compress/gzip"
+	"io"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -61,6 +62,27 @@ func stepOf(t testing.TB, requests, seconds, rate int) Step {
 	return step
 }
 
+// zipped is a text as it is stored.
+func zipped(t testing.TB, text string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := z.Write([]byte(text))
+	must.Succeed(t, err)
+	must.Succeed(t, z.Close())
+	return packed.Bytes()
+}
+
+// unzipped is the text of what is stored.
+func unzipped(t testing.TB, b []byte) []byte {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	must.Succeed(t, err)
+	text, err := io.ReadAll(z)
+	must.Succeed(t, err)
+	return text
+}
+
 // encode prints how many bytes a step takes.
 func encode(t testing.TB, step Step) []byte {
 	t.Helper()
@@ -112,12 +134,7 @@ func TestWhatDoesNotFitIsOmitted(t *testing.T) {
 			step := stepOf(t, 2, 600, 20)
 			step.Requests[1].Response, step.Requests[1].Service = large(tt.response), large(tt.service)
 			b := encode(t, step)
-			z, err := gzip.NewReader(bytes.NewReader(b))
-			must.Succeed(t, err)
-			var raw bytes.Buffer
-			if _, err := raw.ReadFrom(z); err != nil {
-				t.Fatal(err)
-			}
+			raw := string(unzipped(t, b))
 			if len(b) > MaxBytes {
 				t.Errorf("%d bytes, at most %d", len(b), MaxBytes)
 			}
@@ -126,17 +143,17 @@ func TestWhatDoesNotFitIsOmitted(t *testing.T) {
 			}
 			for _, what := range []string{"requests.service", "requests.response"} {
 				want := strings.Contains(strings.Join(tt.want, " "), what)
-				if got := strings.Contains(raw.String(), what); got != want {
+				if got := strings.Contains(raw, what); got != want {
 					t.Errorf("%s is said to be omitted: %v, want %v", what, got, want)
 				}
 			}
-			if strings.Contains(raw.String(), `"service":{`) != (len(tt.want) < 1) || strings.Contains(raw.String(), `"response":{`) != (len(tt.want) < 2) {
+			if strings.Contains(raw, `"service":{`) != (len(tt.want) < 1) || strings.Contains(raw, `"response":{`) != (len(tt.want) < 2) {
 				t.Error("other histograms are there than those that are not omitted")
 			}
-			if omitted := strings.Contains(raw.String(), "requests.withoutGenerator"); omitted != (len(tt.want) > 1) {
+			if omitted := strings.Contains(raw, "requests.withoutGenerator"); omitted != (len(tt.want) > 1) {
 				t.Errorf("the times without the generator are said to be omitted: %v", omitted)
 			}
-			if n := strings.Count(raw.String(), `"due":40,`); n != 600 {
+			if n := strings.Count(raw, `"due":40,`); n != 600 {
 				t.Errorf("%d points, want 600", n)
 			}
 		})
@@ -250,13 +267,8 @@ func TestStepThatCannotFitIsRefused(t *testing.T) {
 
 func TestDecodeTakesTheMostThatItUnpacks(t *testing.T) {
 	for spaces, fits := range map[int]bool{0: true, 1: false} {
-		var packed bytes.Buffer
-		z := gzip.NewWriter(&packed)
 		step := `{"format":"` + Format + `"}`
-		if _, err := z.Write([]byte(step + strings.Repeat(" ", maxJSON-len(step)+spaces))); err != nil || z.Close() != nil {
-			t.Fatal(err)
-		}
-		if _, err := Decode(packed.Bytes()); (err == nil) != fits {
+		if _, err := Decode(zipped(t, step+strings.Repeat(" ", maxJSON-len(step)+spaces))); (err == nil) != fits {
 			t.Errorf("%d bytes more than the most: %v", spaces, err)
 		}
 	}
@@ -310,12 +322,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	whole := encode(t, stepOf(t, 1, 3, 10))
 	whole[len(whole)-5]++ // of the checksum
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	if _, err := z.Write([]byte(`{"format":"` + Format + `","due":"many"}`)); err != nil || z.Close() != nil {
-		t.Fatal(err)
-	}
-	for _, b := range []string{"", "{}", "\x1f\x8b", string(whole), packed.String()} {
+	for _, b := range []string{"", "{}", "\x1f\x8b", string(whole), string(zipped(t, `{"format":"`+Format+`","due":"many"}`))} {
 		if _, err := Decode([]byte(b)); err == nil {
 			t.Errorf("%q was decoded", b)
 		}
@@ -337,14 +344,10 @@ func TestDecodeRefusesLongListsBeforeItDecodesThem(t *testing.T) {
 		`"usage":[{}, {"points":` + long + `}]`:              "usage: 1000000 points of a container",
 		`"series":{"points":` + long + `},"series":{"a": 1}`: "series: 1000000 points",
 	} {
-		var packed bytes.Buffer
-		z := gzip.NewWriter(&packed)
-		if _, err := z.Write([]byte(`{"format":"` + Format + `",` + json + `}`)); err != nil || z.Close() != nil {
-			t.Fatal(err)
-		}
+		packed := zipped(t, `{"format":"`+Format+`",`+json+`}`)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := Decode(packed.Bytes())
+		_, err := Decode(packed)
 		runtime.ReadMemStats(&after)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -359,23 +362,12 @@ func TestDecodeRefusesLongListsBeforeItDecodesThem(t *testing.T) {
 // Whatever is decoded is encoded again.
 func FuzzDecode(f *testing.F) {
 	for _, step := range []Step{stepOf(f, 1, 3, 10), stepOf(f, 1, 1, 0)} {
-		var z bytes.Buffer
 		b, err := Encode(step)
 		must.Succeed(f, err)
-		r, err := gzip.NewReader(bytes.NewReader(b))
-		must.Succeed(f, err)
-		if _, err := z.ReadFrom(r); err != nil {
-			f.Fatal(err)
-		}
-		f.Add(z.Bytes())
+		f.Add(unzipped(f, b))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		if _, err := z.Write(raw); err != nil || z.Close() != nil {
-			t.Fatal(err)
-		}
-		step, err := Decode(b.Bytes())
+		step, err := Decode(zipped(t, string(raw)))
 		if err != nil {
 			return
 		}

@@ -39,6 +39,12 @@ func TestAcceptsWhatIsAtABound(t *testing.T) {
 			s := m.Requests[0].Streams
 			s.OnTime, s.IdealOnTime = make([]int64, measure.MaxStreamGoals), make([]int64, measure.MaxStreamGoals)
 		},
+		"the longest window":           func(m *workerv1.StepMeasurement) { m.WindowNanos = int64(maxSpan) },
+		"the most connections":         func(m *workerv1.StepMeasurement) { m.ConnectionsOpened = maxCount },
+		"the longest name of a client": func(m *workerv1.StepMeasurement) { m.Clients.Names[0] = strings.Repeat("x", measure.MaxClientBytes) },
+		"as many times as there may be": func(m *workerv1.StepMeasurement) {
+			m.Requests[0].OnTime, m.Requests[0].Overdue = make([]int64, maxTimes), make([]int64, maxTimes)
+		},
 		"as much is due of it as was sent": func(m *workerv1.StepMeasurement) { m.Requests[0].Due = 10 },
 	} {
 		m := honest(t)

@@ -109,24 +109,6 @@ func TestPairsAreCountsOfTwoBytes(t *testing.T) {
 	}
 }
 
-func TestReadTakesWhatIsAtTheBounds(t *testing.T) {
-	for name, change := range map[string]func(*workerv1.StepMeasurement){
-		"the longest window":           func(m *workerv1.StepMeasurement) { m.WindowNanos = int64(maxSpan) },
-		"the most connections":         func(m *workerv1.StepMeasurement) { m.ConnectionsOpened = maxCount },
-		"the longest name of a client": func(m *workerv1.StepMeasurement) { m.Clients.Names[0] = strings.Repeat("x", measure.MaxClientBytes) },
-		"as many times as there may be": func(m *workerv1.StepMeasurement) {
-			m.Requests[0].OnTime, m.Requests[0].Overdue = make([]int64, maxTimes), make([]int64, maxTimes)
-		},
-		"all that was due is sent": func(m *workerv1.StepMeasurement) { m.Requests[0].Due = 10 },
-	} {
-		m := honest(t)
-		change(m)
-		if _, err := Decode(m, 1); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 // A thousand workers have a reading each, for as long as their step lasts.
 func TestReadingTakesTheMemoryOfItsCounts(t *testing.T) {
 	m := honest(t)
@@ -162,10 +144,7 @@ func TestReadingTakesTheMemoryOfItsCounts(t *testing.T) {
 
 // Most targets answer as expected, and a histogram is large.
 func TestMergeWithoutFailuresHasNoHistogramsOfThem(t *testing.T) {
-	s := measure.NewMeasurement(1)
-	s.Due, s.Requests[0].Sent, s.Requests[0].Expected, s.Requests[0].Outcomes[measure.Success] = 1, 1, 1, 1
-	s.Requests[0].Response.Record(time.Millisecond)
-	s.Requests[0].Service.Record(time.Millisecond)
+	s := oneSuccess()
 	for _, failures := range []bool{false, true} {
 		if failures {
 			s.Requests[0].Expected = 0

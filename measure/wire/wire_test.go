@@ -320,12 +320,17 @@ func TestTimesOfOneFailureAreMerged(t *testing.T) {
 	}
 }
 
-func TestMergeLeavesTheReadingsAlone(t *testing.T) {
+// oneSuccess is a measurement of one request that was answered as expected.
+func oneSuccess() *measure.Measurement {
 	s := measure.NewMeasurement(1)
-	s.Due, s.Requests[0].Sent, s.Requests[0].Outcomes[measure.Success] = 1, 1, 1
+	s.Due, s.Requests[0].Sent, s.Requests[0].Expected, s.Requests[0].Outcomes[measure.Success] = 1, 1, 1, 1
 	s.Requests[0].Response.Record(time.Millisecond)
 	s.Requests[0].Service.Record(time.Millisecond)
-	r, err := Read(travel(t, s), 1)
+	return s
+}
+
+func TestMergeLeavesTheReadingsAlone(t *testing.T) {
+	r, err := Read(travel(t, oneSuccess()), 1)
 	must.Succeed(t, err)
 	for range 3 {
 		got, err := Merge(1, r, r)

@@ -4,12 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestFiguresWithoutTheGeneratorsDelay(t *testing.T) {
@@ -77,9 +78,7 @@ func TestTimesWithoutExcusedTimeouts(t *testing.T) {
 	}
 	h.RecordN(time.Second, 100)
 	encoded, err := h.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, tc := range map[string]struct {
 		excused            int64
 		histogram          string
@@ -145,7 +144,5 @@ func TestFiguresOfLateRequests(t *testing.T) {
 			got[string(f.Metric)+f.Type] = f.LateTogether
 		}
 	}
-	if diff := cmp.Diff(map[string]string{"p95": "3ms", "p95Read": "3ms"}, got); diff != "" {
-		t.Errorf("late together (-want +got):\n%s", diff)
-	}
+	same.As(t, "late together", map[string]string{"p95": "3ms", "p95Read": "3ms"}, got)
 }

@@ -16,15 +16,14 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // inAPI are the metrics of the API's schema that are no percentiles, as its rule names them.
 func inAPI(t *testing.T) []v1beta1.Metric {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "config", "crd", "bases", "loadtest.dev_loadtests.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	type schema struct {
 		Rules []struct {
 			Rule, Message string
@@ -41,9 +40,7 @@ func inAPI(t *testing.T) []v1beta1.Metric {
 			} `json:"versions"`
 		} `json:"spec"`
 	}
-	if err := yaml.Unmarshal(raw, &crd); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal(raw, &crd))
 	root := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
 	var names []v1beta1.Metric
 	for _, r := range root.Properties["spec"].Properties["thresholds"].Items.Rules {

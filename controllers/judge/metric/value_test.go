@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func span(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
@@ -48,9 +48,7 @@ func TestFigures(t *testing.T) {
 		{Metric: "failureRate", Request: "Read", Value: "10%"},
 	}
 	got := metric.Figures(measured(), byType)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("figures (-want +got):\n%s", diff)
-	}
+	same.As(t, "figures", want, got)
 	for _, f := range got {
 		value, err := metric.Parse(f.Metric, f.Value)
 		if err != nil || metric.Text(f.Metric, value) != f.Value {

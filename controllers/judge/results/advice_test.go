@@ -84,39 +84,31 @@ func TestAdviceIsEnough(t *testing.T) {
 	}
 }
 
-// A worker that sent 12.7 % needs seven more: 8 x 12.7 % are enough, 7 are not.
+// A worker that sent 12.7 % needs seven more: 8 x 12.7 % are enough, 7 are not. Three workers that were late
+// and sent a quarter of what was due need nine more, and no run has more than 1000.
 func TestAdviceFollowsFromWhatEachWorkerSent(t *testing.T) {
 	arrivals := loading("1000/s", v1beta1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
 	for _, tc := range []struct {
-		workers        int32
-		unsent, advice int64
+		step         *v1beta1.StepStatus
+		workers      int32
+		due, unsent  int64
+		late, advice int64 // by a second
 	}{
-		{1, 873, 8},
-		{2, 873, 16},
-		{4, 500, 8},
-		{4, 10, 5},
-		{600, 900, 1000},
+		{arrivals, 1, 1000, 873, 0, 8},
+		{arrivals, 2, 1000, 873, 0, 16},
+		{arrivals, 4, 1000, 500, 0, 8},
+		{arrivals, 4, 1000, 10, 0, 5},
+		{arrivals, 600, 1000, 900, 0, 1000},
+		{paced, 3, 1000, 750, 250, 12},
+		{paced, 800, 0, 0, 100, 1000},
 	} {
 		merged := measure.NewMeasurement(4)
-		merged.Due, merged.Unsent, merged.Window = 1000, tc.unsent, time.Second
-		got := stepResult(t, fleetOf(tc.workers), arrivals, merged).Generator
-		if n := advised(t, got.Message); n != tc.advice {
-			t.Errorf("%d workers left %d of 1000 unsent: %q, want %d workers", tc.workers, tc.unsent, got.Message, tc.advice)
+		merged.Due, merged.Unsent, merged.Window = tc.due, tc.unsent, 2*time.Second
+		merged.Lateness.RecordN(time.Second, tc.late)
+		got := stepResult(t, fleetOf(tc.workers), tc.step, merged).Generator
+		if want := fmt.Sprintf("; use %d workers or more, or give each more CPU.", tc.advice); !strings.HasSuffix(got.Message, want) {
+			t.Errorf("%d workers left %d of %d unsent, and were late %d times: %q, want %q", tc.workers, tc.unsent, tc.due, tc.late, got.Message, want)
 		}
-	}
-}
-
-// Three workers were late and sent a quarter of what was due: twelve have no more to
-// send each than these sent.
-func TestAdviceForLateUsersFollowsFromWhatWasSent(t *testing.T) {
-	merged := measure.NewMeasurement(4)
-	merged.Due, merged.Unsent, merged.Window = 1000, 750, time.Second
-	for range 250 {
-		merged.Lateness.Record(time.Second)
-	}
-	got := stepResult(t, fleetOf(3), paced, merged).Generator
-	if n := advised(t, got.Message); n != 12 {
-		t.Errorf("%q, want 12 workers", got.Message)
 	}
 }
 

@@ -26,6 +26,18 @@ func archived(load v1beta1.StepLoad) *v1beta1.LoadTest {
 	return lt
 }
 
+// stored is what an archive has of a report of a step.
+func stored(t *testing.T, load v1beta1.StepLoad, report *exchange.Report) *archive.Step {
+	t.Helper()
+	raw, err := Archive(archived(load), 0, report, nil)
+	must.Succeed(t, err)
+	step, err := archive.Decode(raw)
+	must.Succeed(t, err)
+	return step
+}
+
+var aMinute = v1beta1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}
+
 // An archive has what was reported, with the points as wide as the plan has them.
 func TestArchiveIsOfTheReport(t *testing.T) {
 	length := &metav1.Duration{Duration: 20 * time.Minute}
@@ -38,10 +50,7 @@ func TestArchiveIsOfTheReport(t *testing.T) {
 			r.Traces = measure.Traces{{ID: measure.TraceID{0xab}, Outcome: measure.Timeout, Response: time.Second, Service: time.Second}}
 			report.Series = oneTimeout(t, length.Duration)
 			report.Merged.Timeline = &measure.Timeline{Outstanding: [measure.TimelineSlots]int64{0, 3}}
-			raw, err := Archive(archived(load), 0, report, nil)
-			must.Succeed(t, err)
-			step, err := archive.Decode(raw)
-			must.Succeed(t, err)
+			step := stored(t, load, report)
 			if step.Due != 1 || step.Sent != 1 || step.WorkersReporting != 2 || step.Name != "users-10" || step.Requests[0].Response == nil || step.Requests[0].Service != nil {
 				t.Errorf("archived %+v", step)
 			}
@@ -57,10 +66,8 @@ func TestArchiveIsOfTheReport(t *testing.T) {
 			r.Service.Record(time.Millisecond)
 			report.Merged.Timeline = nil
 			report.Series = wire.Series{}
-			raw, err = Archive(archived(load), 0, report, nil)
-			must.Succeed(t, err)
-			if step, err = archive.Decode(raw); err != nil || step.Series != nil || step.Outstanding != nil || step.Requests[0].Service == nil {
-				t.Errorf("without a series, with a service time: %+v, %v", step, err)
+			if step = stored(t, load, report); step.Series != nil || step.Outstanding != nil || step.Requests[0].Service == nil {
+				t.Errorf("without a series, with a service time: %+v", step)
 			}
 		})
 	}
@@ -72,23 +79,14 @@ func TestArchiveHasTheEventsOfStreams(t *testing.T) {
 	r := &report.Merged.Requests[0]
 	report.Merged.Due, r.Due, r.Sent, r.Expected, r.Outcomes[measure.Success] = 1, 1, 1, 1, 1
 	r.Response.Record(time.Second)
-	load := v1beta1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}
-	archived := func() *archive.Streams {
-		t.Helper()
-		raw, err := Archive(archived(load), 0, report, nil)
-		must.Succeed(t, err)
-		step, err := archive.Decode(raw)
-		must.Succeed(t, err)
-		return step.Requests[0].Streams
-	}
-	if s := archived(); s != nil {
+	if s := stored(t, aMinute, report).Requests[0].Streams; s != nil {
 		t.Errorf("without a stream: %+v", s)
 	}
 	r.Streams = measure.NewStreams()
 	r.Streams.Events, r.Streams.InWindow, r.Streams.Tokened, r.Streams.OutputTokens = 3, 2, 1, 16
 	r.Streams.Record(measure.FirstEvent, 200*time.Millisecond, 100*time.Millisecond)
 	r.Streams.Record(measure.BetweenEvents, 20*time.Millisecond, 20*time.Millisecond)
-	s := archived()
+	s := stored(t, aMinute, report).Requests[0].Streams
 	if s == nil || s.Events != 3 || s.InWindow != 2 || s.Tokened != 1 || s.OutputTokens != 16 || s.LongestGap != nil || s.MeanGap != nil {
 		t.Fatalf("archived %+v", s)
 	}
@@ -120,11 +118,7 @@ func TestArchiveHasTheTimesOfExpectedResponses(t *testing.T) {
 		if change != nil {
 			change(r)
 		}
-		raw, err := Archive(archived(v1beta1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}), 0, report, nil)
-		must.Succeed(t, err)
-		step, err := archive.Decode(raw)
-		must.Succeed(t, err)
-		return step
+		return stored(t, aMinute, report)
 	}
 	expected, err := archivedOf(nil).Expected.Decode()
 	if err != nil || expected.Count() != 2 || expected.Max() >= time.Second {
@@ -149,11 +143,7 @@ func TestArchiveHasTheTimesWithoutTheGenerator(t *testing.T) {
 		r.Response.Record(time.Second)
 		r.Service.Record(time.Second)
 		r.Ideal.Record(ideal)
-		raw, err := Archive(archived(v1beta1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}), 0, report, nil)
-		must.Succeed(t, err)
-		step, err := archive.Decode(raw)
-		must.Succeed(t, err)
-		if got := step.Requests[0]; (got.WithoutGenerator != nil) != want || got.Service == nil {
+		if got := stored(t, aMinute, report).Requests[0]; (got.WithoutGenerator != nil) != want || got.Service == nil {
 			t.Errorf("%s of 1 s without the generator: archived %+v, want %v", ideal, got, want)
 		}
 	}
@@ -203,11 +193,11 @@ func TestArchiveNames(t *testing.T) {
 		}
 	}
 	lt := archived(v1beta1.StepLoad{})
-	stored := StoredName(lt, 0, []byte("a"))
-	if stored != StoredName(lt, 0, []byte("a")) || !strings.HasPrefix(stored, "checkout-0-") {
-		t.Errorf("stored as %s, and again as %s", stored, StoredName(lt, 0, []byte("a")))
+	once := StoredName(lt, 0, []byte("a"))
+	if once != StoredName(lt, 0, []byte("a")) || !strings.HasPrefix(once, "checkout-0-") {
+		t.Errorf("stored as %s, and again as %s", once, StoredName(lt, 0, []byte("a")))
 	}
-	if stored == StoredName(lt, 0, []byte("b")) || stored == StoredName(lt, 1, []byte("a")) {
-		t.Errorf("another content or step is stored as %s, too", stored)
+	if once == StoredName(lt, 0, []byte("b")) || once == StoredName(lt, 1, []byte("a")) {
+		t.Errorf("another content or step is stored as %s, too", once)
 	}
 }

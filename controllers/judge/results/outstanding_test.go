@@ -37,6 +37,18 @@ func TestOutstanding(t *testing.T) {
 		return loading(name, l)
 	}
 	arrivals := of("100/s", v1beta1.StepLoad{Rate: decimal("100")})
+	pacedUsers := of("100", v1beta1.StepLoad{Users: 100, RatePerUser: decimal("1")})
+	const waits = "Users without a rate wait for each response before they send again, so nothing can pile up."
+	piled := func(each int64) *measure.Measurement { return piling(window.Duration, 2000, each) }
+	steady := func(mean string) *v1beta1.OutstandingResult {
+		return &v1beta1.OutstandingResult{Mean: mean, Trend: v1beta1.OutstandingSteady}
+	}
+	growing := func(mean, growth, ideally string) *v1beta1.OutstandingResult {
+		return &v1beta1.OutstandingResult{Mean: mean, Trend: v1beta1.OutstandingGrowing, Growth: growth, WithoutGenerator: ideally}
+	}
+	uncertain := func(mean, growth, ideally string) *v1beta1.OutstandingResult {
+		return &v1beta1.OutstandingResult{Mean: mean, Trend: v1beta1.OutstandingUncertain, Growth: growth, WithoutGenerator: ideally}
+	}
 	unknown := func(mean, message string) *v1beta1.OutstandingResult {
 		return &v1beta1.OutstandingResult{Mean: mean, Trend: v1beta1.OutstandingUnknown, Message: message}
 	}
@@ -45,72 +57,40 @@ func TestOutstanding(t *testing.T) {
 		merged *measure.Measurement
 		want   *v1beta1.OutstandingResult
 	}{
-		"not counted":      {arrivals, measure.NewMeasurement(4), nil},
-		"arrivals, steady": {arrivals, piling(window.Duration, 2000, 0), &v1beta1.OutstandingResult{Mean: "5.0", Trend: v1beta1.OutstandingSteady}},
-		"arrivals that pile up": {
-			arrivals, piling(window.Duration, 2000, 1),
-			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingGrowing, Growth: "10.0"},
-		},
-		"arrivals that the generator sent late": {
-			arrivals, late(piling(window.Duration, 2000, 1), 1, 0, 0),
-			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingUncertain, Growth: "10.0", WithoutGenerator: "0.0"},
-		},
-		"arrivals that the generator did not send": {
-			arrivals, late(piling(window.Duration, 2000, 1), 1, 200, 200),
-			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingUncertain, Growth: "10.0", WithoutGenerator: "0.0"},
-		},
-		"arrivals without room": {
-			arrivals, late(piling(window.Duration, 2000, 1), 1, 200, 0),
-			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingGrowing, Growth: "10.0"},
-		},
-		"arrivals that pile up in the generator and in the target": {
-			arrivals, late(piling(window.Duration, 2000, 4), 1, 200, 200),
-			&v1beta1.OutstandingResult{Mean: "447.0", Trend: v1beta1.OutstandingGrowing, Growth: "40.0", WithoutGenerator: "30.0"},
-		},
+		"not counted":                                              {arrivals, measure.NewMeasurement(4), nil},
+		"arrivals, steady":                                         {arrivals, piled(0), steady("5.0")},
+		"arrivals that pile up":                                    {arrivals, piled(1), growing("115.5", "10.0", "")},
+		"arrivals that the generator sent late":                    {arrivals, late(piled(1), 1, 0, 0), uncertain("115.5", "10.0", "0.0")},
+		"arrivals that the generator did not send":                 {arrivals, late(piled(1), 1, 200, 200), uncertain("115.5", "10.0", "0.0")},
+		"arrivals without room":                                    {arrivals, late(piled(1), 1, 200, 0), growing("115.5", "10.0", "")},
+		"arrivals that pile up in the generator and in the target": {arrivals, late(piled(4), 1, 200, 200), growing("447.0", "40.0", "30.0")},
 		"arrivals that pile up in the target while the generator makes up for a delay": {
-			arrivals, late(piling(window.Duration, 2000, 0), -1, 0, 0),
-			&v1beta1.OutstandingResult{Mean: "5.0", Trend: v1beta1.OutstandingUncertain, Growth: "0.0", WithoutGenerator: "10.0"},
+			arrivals, late(piled(0), -1, 0, 0),
+			uncertain("5.0", "0.0", "10.0"),
 		},
-		"users with a rate who wait for the target": {
-			of("100", v1beta1.StepLoad{Users: 100, RatePerUser: decimal("1")}), late(piling(window.Duration, 2000, 1), 1, 200, 0),
-			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingGrowing, Growth: "10.0"},
-		},
-		"users with a rate whom the generator alone holds up": {
-			of("100", v1beta1.StepLoad{Users: 100, RatePerUser: decimal("1")}), late(piling(window.Duration, 2000, 1), 1, 200, 200),
-			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingUncertain, Growth: "10.0", WithoutGenerator: "0.0"},
-		},
+		"users with a rate who wait for the target":           {pacedUsers, late(piled(1), 1, 200, 0), growing("115.5", "10.0", "")},
+		"users with a rate whom the generator alone holds up": {pacedUsers, late(piled(1), 1, 200, 200), uncertain("115.5", "10.0", "0.0")},
 		"users with a rate who wait for the target, a tenth of them for the generator": {
-			of("100", v1beta1.StepLoad{Users: 100, RatePerUser: decimal("1")}), late(piling(window.Duration, 2000, 1), 1, 200, 20),
-			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingGrowing, Growth: "10.0", WithoutGenerator: "9.0"},
+			pacedUsers, late(piled(1), 1, 200, 20),
+			growing("115.5", "10.0", "9.0"),
 		},
 		"a soak in which one more piles up in 22 s": {
 			loading("1000/s", v1beta1.StepLoad{Rate: decimal("1000"), Duration: d(6 * time.Hour)}), piling(6*time.Hour, 21_600_000, 5),
-			&v1beta1.OutstandingResult{Mean: "557.5", Trend: v1beta1.OutstandingGrowing, Growth: "0.046"},
+			growing("557.5", "0.046", ""),
 		},
-		"users with a rate": {
-			of("100", v1beta1.StepLoad{Users: 100, RatePerUser: decimal("1")}), piling(window.Duration, 2000, 1),
-			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingGrowing, Growth: "10.0"},
-		},
-		"users without a rate": {
-			of("100", v1beta1.StepLoad{Users: 100}), piling(window.Duration, 2000, 1),
-			unknown("115.5", "Users without a rate wait for each response before they send again, so nothing can pile up."),
-		},
-		"users who think": {
-			of("100", v1beta1.StepLoad{Users: 100, Think: v1beta1.NewThink(time.Second, time.Second)}), piling(window.Duration, 2000, 0),
-			unknown("5.0", "Users without a rate wait for each response before they send again, so nothing can pile up."),
-		},
+		"users with a rate":    {pacedUsers, piled(1), growing("115.5", "10.0", "")},
+		"users without a rate": {of("100", v1beta1.StepLoad{Users: 100}), piled(1), unknown("115.5", waits)},
+		"users who think":      {of("100", v1beta1.StepLoad{Users: 100, Think: v1beta1.NewThink(time.Second, time.Second)}), piled(0), unknown("5.0", waits)},
 		"a burst": {
 			loading("100 x 2", v1beta1.StepLoad{Users: 100, RequestsPerUser: 2, MaxDuration: window}), piling(time.Second, 200, 0),
 			unknown("5.0", "A burst ends when every request is answered, so nothing can pile up."),
 		},
 		"a ramp": {
-			of("1 to 100", v1beta1.StepLoad{Rate: decimal("1"), RampTo: decimal("100")}), piling(window.Duration, 2000, 1),
+			of("1 to 100", v1beta1.StepLoad{Rate: decimal("1"), RampTo: decimal("100")}), piled(1),
 			unknown("115.5", "The load of a ramp changes, and so does the number of outstanding requests."),
 		},
-		"a step that was cut": {
-			arrivals, piling(10*time.Second, 2000, 1), unknown("115.5", "The step was cut before its end."),
-		},
-		"too few requests": {arrivals, piling(window.Duration, 19, 1), unknown("115.5", "There were too few requests to tell.")},
+		"a step that was cut": {arrivals, piling(10*time.Second, 2000, 1), unknown("115.5", "The step was cut before its end.")},
+		"too few requests":    {arrivals, piling(window.Duration, 19, 1), unknown("115.5", "There were too few requests to tell.")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := stepResult(t, mix(), tt.step, tt.merged)

@@ -73,132 +73,55 @@ func audit(t *testing.T, spec *v1beta1.LoadTestSpec, merged *measure.Measurement
 }
 
 func TestAuditOfSeedScenarios(t *testing.T) {
-	tests := map[string]struct {
-		clients    map[string]told
-		clockError time.Duration
-		unseen     int64
-		silence    time.Duration
-		over       int64
-		falsely    int64
+	one := func(slices ...measure.Slice) map[string]told { return map[string]told{"a": slices} }
+	for name, tc := range map[string]struct {
+		clients             map[string]told
+		silence, clockError time.Duration
+		unseen              int64
+		over, falsely       int64
 	}{
-		"hash: 150 of 200 are granted in one burst": {
-			clients: map[string]told{"a": {both(150, 50, 0, 50*ms)}}, silence: 5 * time.Second, clockError: ms,
-			over: 100,
-		},
-		"whole-second clock: 60 in 50 ms": {
-			clients: map[string]told{"a": {both(60, 140, 0, 50*ms)}}, silence: 5 * time.Second, clockError: ms,
-			over: 10,
-		},
-		"lua: 50 of 200": {
-			clients: map[string]told{"a": {both(50, 150, 0, 50*ms)}}, silence: 5 * time.Second, clockError: ms,
-		},
-		"transaction: 28 of 30, with tokens left": {
-			clients: map[string]told{"a": {both(28, 2, 0, 90*ms)}}, silence: 5 * time.Second, clockError: ms,
-			falsely: 2,
-		},
-		"the refill of one second explains ten more": {
-			clients: map[string]told{"a": {both(60, 140, 0, time.Second)}}, silence: 5 * time.Second,
-		},
-		"but not eleven": {
-			clients: map[string]told{"a": {both(61, 140, 0, time.Second)}}, silence: 5 * time.Second,
-			over: 1,
-		},
-		"unless the clocks are that uncertain": {
-			clients: map[string]told{"a": {both(61, 140, 0, time.Second)}}, silence: 5 * time.Second, clockError: 50 * ms,
-		},
+		"hash: 150 of 200 are granted in one burst":  {one(both(150, 50, 0, 50*ms)), 5 * time.Second, ms, 0, 100, 0},
+		"whole-second clock: 60 in 50 ms":            {one(both(60, 140, 0, 50*ms)), 5 * time.Second, ms, 0, 10, 0},
+		"lua: 50 of 200":                             {one(both(50, 150, 0, 50*ms)), 5 * time.Second, ms, 0, 0, 0},
+		"transaction: 28 of 30, with tokens left":    {one(both(28, 2, 0, 90*ms)), 5 * time.Second, ms, 0, 0, 2},
+		"the refill of one second explains ten more": {one(both(60, 140, 0, time.Second)), 5 * time.Second, 0, 0, 0, 0},
+		"but not eleven":                             {one(both(61, 140, 0, time.Second)), 5 * time.Second, 0, 0, 1, 0},
+		"unless the clocks are that uncertain":       {one(both(61, 140, 0, time.Second)), 5 * time.Second, 50 * ms, 0, 0, 0},
 		"each client has a bucket of its own": {
-			clients: map[string]told{"a": {granted(52, 0, 20*ms)}, "b": {granted(50, 0, 20*ms)}, "c": {granted(55, 0, 20*ms)}},
-			silence: time.Hour, over: 7,
+			map[string]told{"a": {granted(52, 0, 20*ms)}, "b": {granted(50, 0, 20*ms)}, "c": {granted(55, 0, 20*ms)}},
+			time.Hour, 0, 0, 7, 0,
 		},
 		"a burst is found within a long step": {
-			clients: map[string]told{"a": {granted(1, 0, 10*ms), granted(60, 20*time.Second, 20*time.Second+50*ms), granted(1, 40*time.Second, 40*time.Second+ms)}},
-			silence: time.Hour, over: 10,
+			one(granted(1, 0, 10*ms), granted(60, 20*time.Second, 20*time.Second+50*ms), granted(1, 40*time.Second, 40*time.Second+ms)),
+			time.Hour, 0, 0, 10, 0,
 		},
 		"a leak is found over many slices": {
-			clients: map[string]told{"a": {granted(40, 0, 100*ms), denied(3, 150*ms, 160*ms), granted(40, 1000*ms, 1100*ms), granted(40, 2000*ms, 2100*ms)}},
-			silence: 0, over: 49,
+			one(granted(40, 0, 100*ms), denied(3, 150*ms, 160*ms), granted(40, 1000*ms, 1100*ms), granted(40, 2000*ms, 2100*ms)),
+			0, 0, 0, 49, 0,
 		},
-		"the level at the start is not known": {
-			clients: map[string]told{"a": {denied(30, 0, 50*ms)}}, silence: 0,
-		},
-		"a silence refills some of it": {
-			clients: map[string]told{"a": {denied(30, 0, 50*ms)}}, silence: 1 * time.Second,
-			falsely: 9,
-		},
-		"with uncertain clocks the silence was shorter": {
-			clients: map[string]told{"a": {denied(30, 0, 50*ms)}}, silence: 1 * time.Second, clockError: 50 * ms,
-			falsely: 8,
-		},
-		"a limiter's clock may run a little fast": {
-			clients: map[string]told{"a": {granted(10_060, 0, 1000*time.Second)}}, silence: 1 * time.Second,
-		},
-		"but by no more than 1/1000": {
-			clients: map[string]told{"a": {granted(10_061, 0, 1000*time.Second)}}, silence: 1 * time.Second,
-			over: 1,
-		},
-		"a silence refills no more than the capacity": {
-			clients: map[string]told{"a": {denied(60, 0, 50*ms)}}, silence: time.Hour,
-			falsely: 50,
-		},
-		"without a silence, what refilled since the start": {
-			clients: map[string]told{"a": {denied(30, 1*time.Second, 1*time.Second+50*ms)}}, silence: 0, clockError: 50 * ms,
-			falsely: 9,
-		},
-		"a measurement that is not whole proves no false denial": {
-			clients: map[string]told{"a": {denied(30, 0, 50*ms)}}, silence: -1,
-		},
-		"but proves grants over the limit": {
-			clients: map[string]told{"a": {granted(60, 0, 50*ms)}}, silence: -1,
-			over: 10,
-		},
-		"the refill since the start counts": {
-			clients: map[string]told{"a": {both(50, 5, 0, 50*ms), denied(3, 2*time.Second, 2*time.Second+10*ms)}}, silence: time.Hour,
-			falsely: 3,
-		},
-		"a refilled bucket is not over-full": {
-			clients: map[string]told{"a": {granted(1, 0, ms), both(50, 1, time.Hour, time.Hour+ms)}}, silence: time.Hour,
-		},
-		"a grant that may come before the denial counts": {
-			clients: map[string]told{"a": {both(20, 1, 0, 30*time.Second), granted(29, time.Second, 2*time.Second)}}, silence: time.Hour,
-			falsely: 1,
-		},
-		"so does one that is sent when the denial comes": {
-			clients: map[string]told{"a": {both(20, 1, 0, 50*ms), granted(30, 50*ms, 60*ms)}}, silence: time.Hour,
-		},
-		"all tokens may be gone by then": {
-			clients: map[string]told{"a": {both(20, 1, 0, 900*ms), granted(39, 500*ms, 900*ms)}}, silence: time.Hour,
-		},
-		"an unknown request may have taken a token": {
-			clients: map[string]told{"a": {{Granted: 47, Denied: 2, Unknown: 2, FirstSent: 0, LastReceived: 50 * ms}}}, silence: time.Hour,
-			falsely: 1,
-		},
-		"slices come in any order": {
-			clients: map[string]told{"a": {granted(30, time.Second, 1010*ms), granted(30, 0, 10*ms)}}, silence: time.Hour,
-		},
-		"a denial that took long lengthens no burst": {
-			clients: map[string]told{"a": {granted(30, 0, 10*ms), denied(1, 15*ms, 10*time.Second), granted(31, 20*ms, 30*ms)}}, silence: 0,
-			over: 11,
-		},
-		"a single grant is one too many": {
-			clients: map[string]told{"a": {granted(1, 0, ms), granted(50, 2*ms, 3*ms)}}, silence: 0, over: 1,
-		},
-		"so is a single one after others": {
-			clients: map[string]told{"a": {granted(50, 0, ms), granted(1, 2*ms, 3*ms)}}, silence: 0, over: 1,
-		},
-		"later grants took no token before": {
-			clients: map[string]told{"a": {denied(5, 0, 50*ms), granted(50, time.Second, 1010*ms)}}, silence: time.Hour,
-			falsely: 5,
-		},
-		"nor did later unknown ones": {
-			clients: map[string]told{"a": {denied(5, 0, 50*ms), {Unknown: 50, FirstSent: time.Second, LastReceived: 1010 * ms}}}, silence: time.Hour,
-			falsely: 5,
-		},
-		"so may one that was not seen": {
-			clients: map[string]told{"a": {both(47, 2, 0, 50*ms)}}, silence: time.Hour, unseen: 2,
-			falsely: 1,
-		},
-	}
-	for name, tc := range tests {
+		"the level at the start is not known":                    {one(denied(30, 0, 50*ms)), 0, 0, 0, 0, 0},
+		"a silence refills some of it":                           {one(denied(30, 0, 50*ms)), 1 * time.Second, 0, 0, 0, 9},
+		"with uncertain clocks the silence was shorter":          {one(denied(30, 0, 50*ms)), 1 * time.Second, 50 * ms, 0, 0, 8},
+		"a limiter's clock may run a little fast":                {one(granted(10_060, 0, 1000*time.Second)), 1 * time.Second, 0, 0, 0, 0},
+		"but by no more than 1/1000":                             {one(granted(10_061, 0, 1000*time.Second)), 1 * time.Second, 0, 0, 1, 0},
+		"a silence refills no more than the capacity":            {one(denied(60, 0, 50*ms)), time.Hour, 0, 0, 0, 50},
+		"without a silence, what refilled since the start":       {one(denied(30, 1*time.Second, 1*time.Second+50*ms)), 0, 50 * ms, 0, 0, 9},
+		"a measurement that is not whole proves no false denial": {one(denied(30, 0, 50*ms)), -1, 0, 0, 0, 0},
+		"but proves grants over the limit":                       {one(granted(60, 0, 50*ms)), -1, 0, 0, 10, 0},
+		"the refill since the start counts":                      {one(both(50, 5, 0, 50*ms), denied(3, 2*time.Second, 2*time.Second+10*ms)), time.Hour, 0, 0, 0, 3},
+		"a refilled bucket is not over-full":                     {one(granted(1, 0, ms), both(50, 1, time.Hour, time.Hour+ms)), time.Hour, 0, 0, 0, 0},
+		"a grant that may come before the denial counts":         {one(both(20, 1, 0, 30*time.Second), granted(29, time.Second, 2*time.Second)), time.Hour, 0, 0, 0, 1},
+		"so does one that is sent when the denial comes":         {one(both(20, 1, 0, 50*ms), granted(30, 50*ms, 60*ms)), time.Hour, 0, 0, 0, 0},
+		"all tokens may be gone by then":                         {one(both(20, 1, 0, 900*ms), granted(39, 500*ms, 900*ms)), time.Hour, 0, 0, 0, 0},
+		"an unknown request may have taken a token":              {one(measure.Slice{Granted: 47, Denied: 2, Unknown: 2, FirstSent: 0, LastReceived: 50 * ms}), time.Hour, 0, 0, 0, 1},
+		"slices come in any order":                               {one(granted(30, time.Second, 1010*ms), granted(30, 0, 10*ms)), time.Hour, 0, 0, 0, 0},
+		"a denial that took long lengthens no burst":             {one(granted(30, 0, 10*ms), denied(1, 15*ms, 10*time.Second), granted(31, 20*ms, 30*ms)), 0, 0, 0, 11, 0},
+		"a single grant is one too many":                         {one(granted(1, 0, ms), granted(50, 2*ms, 3*ms)), 0, 0, 0, 1, 0},
+		"so is a single one after others":                        {one(granted(50, 0, ms), granted(1, 2*ms, 3*ms)), 0, 0, 0, 1, 0},
+		"later grants took no token before":                      {one(denied(5, 0, 50*ms), granted(50, time.Second, 1010*ms)), time.Hour, 0, 0, 0, 5},
+		"nor did later unknown ones":                             {one(denied(5, 0, 50*ms), measure.Slice{Unknown: 50, FirstSent: time.Second, LastReceived: 1010 * ms}), time.Hour, 0, 0, 0, 5},
+		"so may one that was not seen":                           {one(both(47, 2, 0, 50*ms)), time.Hour, 0, 2, 0, 1},
+	} {
 		t.Run(name, func(t *testing.T) {
 			merged := measured(tc.clients)
 			merged.ClockError, merged.Clients.Unseen = tc.clockError, tc.unseen
@@ -256,20 +179,17 @@ func TestAuditOfTheLargestContract(t *testing.T) {
 	}
 }
 
-func TestNoAuditWithoutAContract(t *testing.T) {
-	spec := contractSpec(50, v1beta1.NewDecimal("10"))
-	spec.Audits = nil
-	if got := audit(t, spec, measured(map[string]told{"a": {granted(60, 0, ms)}}), 0); got != nil {
-		t.Errorf("audited: %+v", got)
-	}
-}
-
-// The ledgers come with the last snapshots.
-func TestRunningStepIsNotAudited(t *testing.T) {
-	running := measured(map[string]told{"a": {granted(60, 0, ms)}})
-	running.Clients = nil
-	if got := audit(t, contractSpec(50, v1beta1.NewDecimal("10")), running, 0); got != nil {
-		t.Errorf("audited: %+v", got)
+// There is no audit without a contract, nor of a running step: the ledgers come with the last snapshots.
+func TestWhatIsNotAudited(t *testing.T) {
+	without, running := contractSpec(50, v1beta1.NewDecimal("10")), measured(map[string]told{"a": {granted(60, 0, ms)}})
+	without.Audits, running.Clients = nil, nil
+	for name, got := range map[string]*v1beta1.RateLimitStatus{
+		"without a contract": audit(t, without, measured(map[string]told{"a": {granted(60, 0, ms)}}), 0),
+		"a running step":     audit(t, contractSpec(50, v1beta1.NewDecimal("10")), running, 0),
+	} {
+		if got != nil {
+			t.Errorf("%s: audited: %+v", name, got)
+		}
 	}
 }
 

@@ -51,62 +51,48 @@ func timeline(outstanding func(slot int) int64) *measure.Timeline {
 
 func TestTrends(t *testing.T) {
 	const window = 20 * time.Second // slots of 100 ms, parts of 1 s
+	each := func(i int) int64 { return int64(i) }
+	tenths := []int64{0, 0, 0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 15, 15, 17, 17, 19}
 	for name, tt := range map[string]struct {
-		timeline *measure.Timeline
-		due      int64
-		want     trend.Outstanding
+		outstanding  func(slot int) int64
+		due          int64
+		trend        trend.Trend
+		mean, growth float64
 	}{
-		"no timeline": {nil, 1000, trend.Outstanding{}},
-		"the same all the time": {
-			timeline(func(int) int64 { return 7 }), 1000, trend.Outstanding{Trend: trend.Steady, Mean: 7},
-		},
-		"one more in each slot": {
-			timeline(func(i int) int64 { return int64(i) }), 1000, trend.Outstanding{Trend: trend.Growing, Mean: 109.5, Growth: 10},
-		},
-		"one more in each part": {
-			timeline(func(i int) int64 { return int64(i / 10) }), 1000, trend.Outstanding{Trend: trend.Growing, Mean: 10.5, Growth: 1},
-		},
-		"one more in each slot, of just enough requests": {
-			timeline(func(i int) int64 { return int64(i) }), 20, trend.Outstanding{Trend: trend.Growing, Mean: 109.5, Growth: 10},
-		},
-		"two more in the time that counts": {
-			timeline(func(i int) int64 {
-				tenths := []int64{0, 0, 0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 15, 15, 17, 17, 19}
-				if i%10 > 0 {
-					return 0
-				}
-				return tenths[i/10]
-			}), 1000, trend.Outstanding{Trend: trend.Growing, Mean: 167. / 180, Growth: 1. / 9},
-		},
-		"one more in each slot, of too few requests": {
-			timeline(func(i int) int64 { return int64(i) }), 19, trend.Outstanding{Mean: 109.5, Growth: 10},
-		},
-		"one less in each slot": {
-			timeline(func(i int) int64 { return int64(200 - i) }), 1000, trend.Outstanding{Trend: trend.Steady, Mean: 90.5, Growth: -10},
-		},
-		"a queue that fills in the first two parts": {
-			timeline(func(i int) int64 { return int64(min(i, 20)) }), 1000, trend.Outstanding{Trend: trend.Steady, Mean: 20},
-		},
-		"a pause of the target": {
-			timeline(func(i int) int64 {
-				if i >= 100 && i < 130 {
-					return int64(10 * (i - 100))
-				}
-				return 3
-			}), 1000, trend.Outstanding{Trend: trend.Steady, Mean: 3 + (45*10-30+1450-30+2450-30)/180.},
-		},
-		"one more from the middle on, by when it is counted": {
-			timeline(func(i int) int64 { return int64(i / 110) }), 1000, trend.Outstanding{Trend: trend.Steady, Mean: 0.5, Growth: 1. / 15},
-		},
+		"no timeline":                                    {nil, 1000, trend.Unknown, 0, 0},
+		"the same all the time":                          {func(int) int64 { return 7 }, 1000, trend.Steady, 7, 0},
+		"one more in each slot":                          {each, 1000, trend.Growing, 109.5, 10},
+		"one more in each part":                          {func(i int) int64 { return int64(i / 10) }, 1000, trend.Growing, 10.5, 1},
+		"one more in each slot, of just enough requests": {each, 20, trend.Growing, 109.5, 10},
+		"one more in each slot, of too few requests":     {each, 19, trend.Unknown, 109.5, 10},
+		"two more in the time that counts": {func(i int) int64 {
+			if i%10 > 0 {
+				return 0
+			}
+			return tenths[i/10]
+		}, 1000, trend.Growing, 167. / 180, 1. / 9},
+		"one less in each slot":                     {func(i int) int64 { return int64(200 - i) }, 1000, trend.Steady, 90.5, -10},
+		"a queue that fills in the first two parts": {func(i int) int64 { return int64(min(i, 20)) }, 1000, trend.Steady, 20, 0},
+		"a pause of the target": {func(i int) int64 {
+			if i >= 100 && i < 130 {
+				return int64(10 * (i - 100))
+			}
+			return 3
+		}, 1000, trend.Steady, 3 + (45*10-30+1450-30+2450-30)/180., 0},
+		"one more from the middle on, by when it is counted": {func(i int) int64 { return int64(i / 110) }, 1000, trend.Steady, 0.5, 1. / 15},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := trend.Of(tt.timeline, window, tt.due)
-			if got.Trend != tt.want.Trend || !near(got.Mean, tt.want.Mean) || !near(got.Growth, tt.want.Growth) {
-				t.Errorf("%+v, want %+v", got, tt.want)
+			var line *measure.Timeline
+			if tt.outstanding != nil {
+				line = timeline(tt.outstanding)
+			}
+			got := trend.Of(line, window, tt.due)
+			if got.Trend != tt.trend || !near(got.Mean, tt.mean) || !near(got.Growth, tt.growth) {
+				t.Errorf("%+v, want %v, %v and %v", got, tt.trend, tt.mean, tt.growth)
 			}
 		})
 	}
-	rising := timeline(func(i int) int64 { return int64(i) })
+	rising := timeline(each)
 	if got := trend.Of(rising, 0, 1000); got != (trend.Outstanding{}) {
 		t.Errorf("without a window: %+v", got)
 	}

@@ -8,24 +8,41 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
-// abortedAfter looks at a step of users without a rate as often as every says. Of the
-// requests that end from one look to the next, half fail in each look for which bad is
-// true. It returns after which look the step was aborted; 0: it was not.
-func abortedAfter(t *testing.T, every time.Duration, requests int64, bad func(look int) bool, edit func(look int, live *verdict.Live), limits ...v1beta1.Threshold) int {
+// abortedAfter looks at a running step again and again. record adds to what was measured at the look before,
+// and edit changes how it is seen. It returns after which look the step was aborted; 0: it was not.
+func abortedAfter(
+	t *testing.T, s *v1beta1.LoadTestSpec, step v1beta1.StepStatus, looks int, every time.Duration,
+	record func(look int, m *measure.Measurement), edit func(look int, live *verdict.Live),
+) int {
 	t.Helper()
-	s, step := spec(append(limits, atMost("failureRate", "10%"))...), users(10)
 	s.Thresholds[0].OnBreach = v1beta1.BreachAbort
 	step.Result = &v1beta1.StepResult{}
 	status := &v1beta1.LoadTestStatus{Requests: plan.RequestNames(s)}
 	var seconds verdict.Seconds
 	merged := measure.NewMeasurement(2)
-	for look := 1; look <= 60; look++ {
-		next := measure.NewMeasurement(2)
-		must.Succeed(t, next.Merge(merged))
-		r := &next.Requests[0]
+	for look := 1; look <= looks; look++ {
+		merged = clone(t, merged)
+		record(look, merged)
+		merged.Window = time.Duration(look) * every
+		live := verdict.Live{Step: &step, Merged: merged, Shortest: merged.Window, All: true}
+		if edit != nil {
+			edit(look, &live)
+		}
+		var breach *v1beta1.ThresholdStatus
+		if _, breach, seconds = verdict.Abort(s, status, live, seconds); breach != nil {
+			return look
+		}
+	}
+	return 0
+}
+
+// halfFailing has so many requests end from one look to the next. Half of them fail in each look for which bad
+// is true.
+func halfFailing(requests int64, bad func(look int) bool) func(int, *measure.Measurement) {
+	return func(look int, m *measure.Measurement) {
+		r := &m.Requests[0]
 		for n := range requests {
 			r.Sent++
 			r.Response.Record(ms)
@@ -38,18 +55,7 @@ func abortedAfter(t *testing.T, every time.Duration, requests int64, bad func(lo
 			r.Outcomes[measure.Success]++
 			r.Expected++
 		}
-		next.Window = time.Duration(look) * every
-		live := verdict.Live{Step: &step, Merged: next, Shortest: next.Window, All: true}
-		if edit != nil {
-			edit(look, &live)
-		}
-		var breach *v1beta1.ThresholdStatus
-		if _, breach, seconds = verdict.Abort(s, status, live, seconds); breach != nil {
-			return look
-		}
-		merged = next
 	}
-	return 0
 }
 
 func TestOnlyBreachesOfAWholeSecondLast(t *testing.T) {
@@ -104,13 +110,14 @@ func TestOnlyBreachesOfAWholeSecondLast(t *testing.T) {
 		"another load for a while":                    {time.Second, 100, always, doubtful, 27},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := abortedAfter(t, tc.every, tc.requests, tc.bad, tc.edit); got != tc.want {
+			limit := spec(atMost("failureRate", "10%"))
+			if got := abortedAfter(t, limit, users(10), 60, tc.every, halfFailing(tc.requests, tc.bad), tc.edit); got != tc.want {
 				t.Errorf("aborted after look %d, want %d", got, tc.want)
 			}
 		})
 	}
-	service := atMost("p50", "500us")
-	if service.Time = v1beta1.ServiceTime; abortedAfter(t, time.Second, 20, func(int) bool { return false }, nil, service) != 14 {
+	service, never := spec(serviceTime(atMost("p50", "500us"))), func(int) bool { return false }
+	if abortedAfter(t, service, users(10), 60, time.Second, halfFailing(20, never), nil) != 14 {
 		t.Error("service times do not abort")
 	}
 }

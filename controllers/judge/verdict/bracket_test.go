@@ -252,11 +252,8 @@ func TestGeneratorThatDecidesIsNotHealthy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := spec(atMost("longest", tc.limit))
 			status := accepted(s, users(10))
-			step := &status.Steps[0]
-			step.State, step.Result, step.WorkersReporting = v1beta1.StepComplete, tc.measured.result, status.Workers.Desired
-			j := verdict.Judge(s, status, 0, tc.measured.merged)
-			if status.Thresholds = j.Thresholds; j.Generator != nil {
-				step.Result.Generator = j.Generator
+			if j := complete(s, status, 0, tc.measured); j.Generator != nil {
+				status.Steps[0].Result.Generator = j.Generator
 			}
 			if got := verdict.Final(s, status).Generator; got == nil || *got != tc.want {
 				t.Errorf("generator %+v, want %+v", got, tc.want)

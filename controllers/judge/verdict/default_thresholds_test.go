@@ -31,13 +31,19 @@ func accepted(s *v1beta1.LoadTestSpec, steps ...v1beta1.StepStatus) *v1beta1.Loa
 // judged is that status after its steps had these outcomes, and were complete.
 func judged(status *v1beta1.LoadTestStatus, s *v1beta1.LoadTestSpec, outcomes ...outcome) *v1beta1.LoadTestStatus {
 	for i, o := range outcomes {
-		step := &status.Steps[i]
-		step.State, step.Result, step.WorkersReporting = v1beta1.StepComplete, o.result, 1
-		step.Rung = int32(i) + 1
-		j := verdict.Judge(s, status, i, o.merged)
-		status.Thresholds, step.ThresholdState = j.Thresholds, j.Step
+		status.Steps[i].Rung = int32(i) + 1
+		complete(s, status, i, o)
 	}
 	return status
+}
+
+// complete ends a step with that outcome, and judges it.
+func complete(s *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, i int, o outcome) verdict.Judged {
+	step := &status.Steps[i]
+	step.State, step.Result, step.WorkersReporting = v1beta1.StepComplete, o.result, 1
+	j := verdict.Judge(s, status, i, o.merged)
+	status.Thresholds, step.ThresholdState, step.Repeated = j.Thresholds, j.Step, j.Repeated
+	return j
 }
 
 func filtered(t v1beta1.Threshold, requests, types []string, upToUsers *int32) v1beta1.Threshold {

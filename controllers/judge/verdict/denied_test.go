@@ -31,38 +31,15 @@ func TestExpectedDenialsAreNeitherFailuresNorSuccesses(t *testing.T) {
 	ofExpected.Of = v1beta1.LatencyOfExpected
 	all := sent(2460, 0, deny(2460), punctual(2460, 0, 2460), eight)
 	judgeOne(t, map[string]oneStep{
-		"no goodput": {
-			atLeast("goodput", "50"), all, broken, "0", "goodput is 0 in step burst; at least 50 is required.",
-		},
-		"no items": {
-			atLeast("itemsPerSecond", "50"), all, broken, "0", "itemsPerSecond is 0 in step burst; at least 50 is required.",
-		},
-		"throughput": {
-			atLeast("throughput", "50"), all, passed, "307.5", "throughput is 307.5 in step burst; at least 50 is required.",
-		},
-		"no failure": {
-			atMost("failureRate", "0%"), all, passed, "0%", "failureRate is 0% in step burst; at most 0% is allowed.",
-		},
-		"rate-limited": {
-			atLeast("rateLimitedRate", "100%"), all, passed, "100%", "rateLimitedRate is 100% in step burst; at least 100% is required.",
-		},
-		"none on time": {
-			onTime("99%"), all, inconclusive, "",
-			"onTimeRate within 200ms of step burst cannot be judged: every request was denied, as expected.",
-		},
-		"no time of what is expected": {
-			ofExpected, all, inconclusive, "", "p95 of expected responses of step burst has 0 samples; at least 20 are needed.",
-		},
-		"left out of what is on time": {
-			onTime("99%", "create"), sent(100, 0, deny(60), punctual(100, 39, 100)), broken, "97.5%",
-			"onTimeRate within 200ms of create is 97.5% in step burst; at least 99% is required.",
-		},
-		"left out of the times of what is expected": {
-			ofExpected, sent(100, 0, deny(60)), passed, "10.007ms",
-			"p95 of expected responses is 10.007ms in step burst; at most 50ms is allowed.",
-		},
-		"left out of the goodput": {
-			atLeast("goodput", "5"), sent(100, 0, deny(60)), broken, "4", "goodput is 4 in step burst; at least 5 is required.",
-		},
+		"no goodput":                  {atLeast("goodput", "50"), all, broken, "0", ""},
+		"no items":                    {atLeast("itemsPerSecond", "50"), all, broken, "0", ""},
+		"throughput":                  {atLeast("throughput", "50"), all, passed, "307.5", ""},
+		"no failure":                  {atMost("failureRate", "0%"), all, passed, "0%", ""},
+		"rate-limited":                {atLeast("rateLimitedRate", "100%"), all, passed, "100%", ""},
+		"none on time":                {onTime("99%"), all, inconclusive, "", "onTimeRate within 200ms of step burst cannot be judged: every request was denied, as expected."},
+		"no time of what is expected": {ofExpected, all, inconclusive, "", "p95 of expected responses of step burst has 0 samples; at least 20 are needed."},
+		"left out of what is on time": {onTime("99%", "create"), sent(100, 0, deny(60), punctual(100, 39, 100)), broken, "97.5%", ""},
+		"left out of the times of what is expected": {ofExpected, sent(100, 0, deny(60)), passed, "10.007ms", ""},
+		"left out of the goodput":                   {atLeast("goodput", "5"), sent(100, 0, deny(60)), broken, "4", ""},
 	})
 }

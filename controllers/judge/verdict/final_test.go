@@ -124,29 +124,39 @@ func uncertain(step int) func(*v1beta1.LoadTestStatus) {
 	}
 }
 
+// unjudged is a status in which a threshold, of that name, was not judged.
+func unjudged(threshold int, name string) func(*v1beta1.LoadTestStatus) {
+	return func(s *v1beta1.LoadTestStatus) {
+		s.Thresholds[threshold] = v1beta1.ThresholdStatus{Name: name, State: v1beta1.ThresholdPending}
+	}
+}
+
+// and is a status with another threshold.
+func and(threshold v1beta1.ThresholdStatus) func(*v1beta1.LoadTestStatus) {
+	return func(s *v1beta1.LoadTestStatus) { s.Thresholds = append(s.Thresholds, threshold) }
+}
+
 func lost(n int32) func(*v1beta1.LoadTestStatus) {
 	return func(s *v1beta1.LoadTestStatus) { s.Workers.Lost = n }
 }
 
 func TestFinal(t *testing.T) {
 	healthy := &verdict.Generator{Healthy: true, Reason: v1beta1.ReasonHealthy, Message: "The generator was not the limit in any step."}
-	failed := func(message string, users *int32) verdict.Judgement {
-		return verdict.Judgement{
-			Verdict: v1beta1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse, Reason: v1beta1.ReasonThresholdBreached,
-			Message: message, Generator: healthy, Sustained: verdict.Sustained{Users: users},
+	of := func(v v1beta1.Verdict, met metav1.ConditionStatus, reason, message string, users int32) verdict.Judgement {
+		j := verdict.Judgement{Verdict: v, ThresholdsMet: met, Reason: reason, Message: message, Generator: healthy}
+		if users > 0 {
+			j.Sustained.Users = &users
 		}
+		return j
 	}
-	inconclusive := func(message string, users *int32) verdict.Judgement {
-		return verdict.Judgement{
-			Verdict: v1beta1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown, Reason: v1beta1.ReasonInconclusive,
-			Message: message, Generator: healthy, Sustained: verdict.Sustained{Users: users},
-		}
+	failed := func(message string, users int32) verdict.Judgement {
+		return of(v1beta1.VerdictFailed, metav1.ConditionFalse, v1beta1.ReasonThresholdBreached, message, users)
 	}
-	passed := func(reason, message string, users *int32) verdict.Judgement {
-		return verdict.Judgement{
-			Verdict: v1beta1.VerdictPassed, ThresholdsMet: metav1.ConditionTrue, Reason: reason,
-			Message: message, Generator: healthy, Sustained: verdict.Sustained{Users: users},
-		}
+	inconclusive := func(message string, users int32) verdict.Judgement {
+		return of(v1beta1.VerdictInconclusive, metav1.ConditionUnknown, v1beta1.ReasonInconclusive, message, users)
+	}
+	passed := func(message string, users int32) verdict.Judgement {
+		return of(v1beta1.VerdictPassed, metav1.ConditionTrue, v1beta1.ReasonThresholdsKept, message, users)
 	}
 	because := func(reason string, j verdict.Judgement) verdict.Judgement {
 		j.Reason = reason
@@ -164,118 +174,86 @@ func TestFinal(t *testing.T) {
 		status *v1beta1.LoadTestStatus
 		want   verdict.Judgement
 	}{
-		"all kept": {
-			status: done(),
-			want:   passed(v1beta1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(1000))),
-		},
-		"the only one kept": {
-			edit: one, status: done(func(s *v1beta1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }),
-			want: passed(v1beta1.ReasonThresholdsKept, "The threshold was kept.", ptr(int32(1000))),
-		},
-		"only the default kept": {
-			edit: none, status: done(byDefault),
-			want: passed(v1beta1.ReasonThresholdsKept, "The threshold was kept.", ptr(int32(1000))),
-		},
+		"all kept":              {status: done(), want: passed("Both thresholds were kept.", 1000)},
+		"the only one kept":     {edit: one, status: done(func(s *v1beta1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }), want: passed("The threshold was kept.", 1000)},
+		"only the default kept": {edit: none, status: done(byDefault), want: passed("The threshold was kept.", 1000)},
 		"a default kept, too": {
-			status: done(func(s *v1beta1.LoadTestStatus) {
-				s.Thresholds = append(s.Thresholds, v1beta1.ThresholdStatus{Name: "unsentRate", Default: true, State: v1beta1.ThresholdPassed})
-			}),
-			want: passed(v1beta1.ReasonThresholdsKept, "All 3 thresholds were kept, defaults included.", ptr(int32(1000))),
+			status: done(and(v1beta1.ThresholdStatus{Name: "unsentRate", Default: true, State: v1beta1.ThresholdPassed})),
+			want:   passed("All 3 thresholds were kept, defaults included.", 1000),
 		},
 		"a default that is about nothing that was sent": {
-			status: done(func(s *v1beta1.LoadTestStatus) {
-				s.Thresholds = append(s.Thresholds, v1beta1.ThresholdStatus{Name: "failureRate", Default: true, State: v1beta1.ThresholdPending})
-			}),
-			want: passed(v1beta1.ReasonThresholdsKept, "All 3 thresholds were kept, defaults included.", ptr(int32(1000))),
+			status: done(and(v1beta1.ThresholdStatus{Name: "failureRate", Default: true, State: v1beta1.ThresholdPending})),
+			want:   passed("All 3 thresholds were kept, defaults included.", 1000),
 		},
-		"breached": {
-			status: done(breached(0, "1000")),
-			want:   failed("failureRate is too much in step 1000.", ptr(int32(100))),
-		},
-		"breached in the first step": {
-			status: done(breached(0, "10"), skipFrom(1)),
-			want:   failed("failureRate is too much in step 10.", nil),
-		},
+		"breached":                   {status: done(breached(0, "1000")), want: failed("failureRate is too much in step 1000.", 100)},
+		"breached in the first step": {status: done(breached(0, "10"), skipFrom(1)), want: failed("failureRate is too much in step 10.", 0)},
 		"two breached": {
 			status: done(breached(0, "1000"), breached(1, "100")),
-			want:   failed("failureRate is too much in step 1000. One more threshold was breached.", ptr(int32(10))),
+			want:   failed("failureRate is too much in step 1000. One more threshold was breached.", 10),
 		},
 		"three breached": {
-			edit: func(s *v1beta1.LoadTestSpec) { s.Thresholds = append(s.Thresholds, atMost("longest", "1s")) },
-			status: done(breached(0, "1000"), breached(1, "1000"), func(s *v1beta1.LoadTestStatus) {
-				s.Thresholds = append(s.Thresholds, v1beta1.ThresholdStatus{State: v1beta1.ThresholdFailed, Step: "1000"})
-			}),
-			want: failed("failureRate is too much in step 1000. 2 more thresholds were breached.", ptr(int32(100))),
+			edit:   func(s *v1beta1.LoadTestSpec) { s.Thresholds = append(s.Thresholds, atMost("longest", "1s")) },
+			status: done(breached(0, "1000"), breached(1, "1000"), and(v1beta1.ThresholdStatus{State: v1beta1.ThresholdFailed, Step: "1000"})),
+			want:   failed("failureRate is too much in step 1000. 2 more thresholds were breached.", 100),
 		},
 		"a breach outweighs every doubt": {
 			status: done(doubted(0, "100"), breached(1, "100"), lost(2), func(s *v1beta1.LoadTestStatus) { s.Thresholds[0].Reason = v1beta1.ReasonLoadDisplaced }),
-			want:   failed("fast is too much in step 100.", ptr(int32(10))),
+			want:   failed("fast is too much in step 100.", 10),
 		},
-		"in doubt": {
-			status: done(doubted(1, "10")),
-			want:   inconclusive("fast has too few samples in step 10.", nil),
-		},
-		"in doubt at the top": {
-			status: done(doubted(0, "1000")),
-			want:   inconclusive("failureRate has too few samples in step 1000.", ptr(int32(100))),
-		},
+		"in doubt":            {status: done(doubted(1, "10")), want: inconclusive("fast has too few samples in step 10.", 0)},
+		"in doubt at the top": {status: done(doubted(0, "1000")), want: inconclusive("failureRate has too few samples in step 1000.", 100)},
 		"the generator was the limit": {
 			status: done(limited(4), doubted(0, "1000")),
-			want:   sick(inconclusive("failureRate has too few samples in step 1000.", ptr(int32(100))), "Step 1000 was sent late."),
+			want:   sick(inconclusive("failureRate has too few samples in step 1000.", 100), "Step 1000 was sent late."),
 		},
-		"the generator was late, and it does not matter": {
-			status: done(limited(4)),
-			want:   sick(passed(v1beta1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(1000))), "Step 1000 was sent late."),
-		},
+		"the generator was late, and it does not matter": {status: done(limited(4)), want: sick(passed("Both thresholds were kept.", 1000), "Step 1000 was sent late.")},
 		"the load was displaced": {
 			status: done(limited(4), doubted(0, "1000"), func(s *v1beta1.LoadTestStatus) { s.Thresholds[0].Reason = v1beta1.ReasonLoadDisplaced }),
-			want:   sick(because(v1beta1.ReasonLoadDisplaced, inconclusive("failureRate has too few samples in step 1000.", ptr(int32(100)))), "Step 1000 was sent late."),
+			want:   sick(because(v1beta1.ReasonLoadDisplaced, inconclusive("failureRate has too few samples in step 1000.", 100)), "Step 1000 was sent late."),
 		},
 		"the generator was the limit before the breach": {
 			status: done(limited(2), breached(0, "1000")),
-			want:   sick(failed("failureRate is too much in step 1000.", ptr(int32(100))), "Step 100 was sent late."),
+			want:   sick(failed("failureRate is too much in step 1000.", 100), "Step 100 was sent late."),
 		},
 		"a worker lost": {
 			status: done(lost(1), cut(4, "only 2608 of the 8000 planned requests came due.", ptr(int64(1234))), limited(4)),
 			want: sick(because(v1beta1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; at most 1234 requests are missing from the result. "+
-				"Step 1000 did not run as planned: only 2608 of the 8000 planned requests came due.", ptr(int32(100)))), "Step 1000 was sent late."),
+				"Step 1000 did not run as planned: only 2608 of the 8000 planned requests came due.", 100)), "Step 1000 was sent late."),
 		},
 		"a worker lost, one request missing": {
 			status: done(lost(1), cut(4, "only 7 of the 8 planned requests came due.", ptr(int64(1)))),
 			want: because(v1beta1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; at most 1 request is missing from the result. "+
-				"Step 1000 did not run as planned: only 7 of the 8 planned requests came due.", ptr(int32(100)))),
+				"Step 1000 did not run as planned: only 7 of the 8 planned requests came due.", 100)),
 		},
 		"a worker lost that had reported all it sent": {
 			status: done(lost(1), cut(4, "only 7 of the 8 planned requests came due.", ptr(int64(0)))),
 			want: because(v1beta1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; no sent request is missing from the result. "+
-				"Step 1000 did not run as planned: only 7 of the 8 planned requests came due.", ptr(int32(100)))),
+				"Step 1000 did not run as planned: only 7 of the 8 planned requests came due.", 100)),
 		},
 		"workers lost where no bound is known": {
 			status: done(lost(3), cut(2, "only 1 of 4 workers completed it.", nil), cut(4, "no worker began it.", ptr(int64(7)))),
 			want: because(v1beta1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; the result may lack requests that were sent, and it is not known how many. "+
-				"Step 100 did not run as planned: only 1 of 4 workers completed it.", ptr(int32(10)))),
+				"Step 100 did not run as planned: only 1 of 4 workers completed it.", 10)),
 		},
 		"workers lost in a rest": {
 			status: done(lost(3), cut(3, "", nil), skipFrom(4)),
-			want:   because(v1beta1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; no sent request is missing from the result.", ptr(int32(100)))),
+			want:   because(v1beta1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; no sent request is missing from the result.", 100)),
 		},
 		"a step whose plan was not carried out": {
 			status: done(cut(2, "9000 requests came due, but only 8000 were planned.", nil)),
 			want: because(v1beta1.ReasonStepCut, inconclusive("Step 100 did not run as planned: 9000 requests came due, but only 8000 were planned.",
-				ptr(int32(10)))),
+				10)),
 		},
 		"a report missing": {
 			status: done(func(s *v1beta1.LoadTestStatus) {
 				s.Steps[2].WorkersReporting, s.Steps[2].Message = 3, "It took its time."
 			}),
-			want: because(v1beta1.ReasonStepCut, inconclusive("Step 100 has the measurements of 3 of 4 workers.", ptr(int32(10)))),
+			want: because(v1beta1.ReasonStepCut, inconclusive("Step 100 has the measurements of 3 of 4 workers.", 10)),
 		},
 		"a threshold that no step is small enough for": {
-			edit: func(s *v1beta1.LoadTestSpec) { s.Thresholds[1].UpToUsers = ptr(int32(5)) },
-			status: done(func(s *v1beta1.LoadTestStatus) {
-				s.Thresholds[1] = v1beta1.ThresholdStatus{Name: "fast", State: v1beta1.ThresholdPending}
-			}),
-			want: inconclusive("Threshold fast was not judged: no step that ran has at most 5 users (upToUsers).", ptr(int32(1000))),
+			edit:   func(s *v1beta1.LoadTestSpec) { s.Thresholds[1].UpToUsers = ptr(int32(5)) },
+			status: done(unjudged(1, "fast")),
+			want:   inconclusive("Threshold fast was not judged: no step that ran has at most 5 users (upToUsers).", 1000),
 		},
 		"such a threshold before one that the generator decides": {
 			edit: func(s *v1beta1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(5)) },
@@ -283,20 +261,16 @@ func TestFinal(t *testing.T) {
 				s.Thresholds[0] = v1beta1.ThresholdStatus{Name: "fast", State: v1beta1.ThresholdPending}
 				s.Thresholds[1] = v1beta1.ThresholdStatus{Name: "slow", State: v1beta1.ThresholdInconclusive, Reason: v1beta1.ReasonLoadDisplaced}
 			}),
-			want: inconclusive("Threshold fast was not judged: no step that ran has at most 5 users (upToUsers).", ptr(int32(100))),
+			want: inconclusive("Threshold fast was not judged: no step that ran has at most 5 users (upToUsers).", 100),
 		},
 		"a threshold whose step did not run": {
-			edit: func(s *v1beta1.LoadTestSpec) { s.Thresholds[1].Steps = []string{"peak"} },
-			status: done(func(s *v1beta1.LoadTestStatus) {
-				s.Thresholds[1] = v1beta1.ThresholdStatus{Name: "fast", State: v1beta1.ThresholdPending}
-			}),
-			want: inconclusive("Threshold fast was not judged: none of its steps ran.", ptr(int32(1000))),
+			edit:   func(s *v1beta1.LoadTestSpec) { s.Thresholds[1].Steps = []string{"peak"} },
+			status: done(unjudged(1, "fast")),
+			want:   inconclusive("Threshold fast was not judged: none of its steps ran.", 1000),
 		},
 		"a threshold of each step, before the first": {
-			status: done(func(s *v1beta1.LoadTestStatus) {
-				s.Thresholds[0] = v1beta1.ThresholdStatus{Name: "failureRate", State: v1beta1.ThresholdPending}
-			}),
-			want: inconclusive("Threshold failureRate was not judged: no step ran.", ptr(int32(1000))),
+			status: done(unjudged(0, "failureRate")),
+			want:   inconclusive("Threshold failureRate was not judged: no step ran.", 1000),
 		},
 		"a delay of which no step has the generator": {
 			status: done(doubted(0, "1000"), func(s *v1beta1.LoadTestStatus) {
@@ -314,28 +288,23 @@ func TestFinal(t *testing.T) {
 		},
 		"a status without thresholds": {
 			status: done(func(s *v1beta1.LoadTestStatus) { s.Thresholds = nil }),
-			want:   inconclusive("No threshold was judged: no step ran.", ptr(int32(1000))),
+			want:   inconclusive("No threshold was judged: no step ran.", 1000),
 		},
 		"a threshold that the spec does not have": {
-			status: done(func(s *v1beta1.LoadTestStatus) {
-				s.Thresholds = append(s.Thresholds, v1beta1.ThresholdStatus{Name: "other", State: v1beta1.ThresholdPending})
-			}),
-			want: passed(v1beta1.ReasonThresholdsKept, "All 3 thresholds were kept.", ptr(int32(1000))),
+			status: done(and(v1beta1.ThresholdStatus{Name: "other", State: v1beta1.ThresholdPending})),
+			want:   passed("All 3 thresholds were kept.", 1000),
 		},
 		"users that no threshold is about are not sustained": {
 			edit:   func(s *v1beta1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(100)) },
 			status: done(func(s *v1beta1.LoadTestStatus) { setState(s, "1000", "") }),
-			want:   passed(v1beta1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(100))),
+			want:   passed("Both thresholds were kept.", 100),
 		},
 		"users that only a default is about are not sustained": {
 			edit:   func(s *v1beta1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(100)) },
 			status: done(),
-			want:   passed(v1beta1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(100))),
+			want:   passed("Both thresholds were kept.", 100),
 		},
-		"a step that was cut": {
-			status: done(cut(4, "", nil)),
-			want:   because(v1beta1.ReasonStepCut, inconclusive("Step 1000 was cut before its end.", ptr(int32(100)))),
-		},
+		"a step that was cut": {status: done(cut(4, "", nil)), want: because(v1beta1.ReasonStepCut, inconclusive("Step 1000 was cut before its end.", 100))},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

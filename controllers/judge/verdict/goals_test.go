@@ -35,7 +35,7 @@ func TestShareOfStreamsThatKeepAGoal(t *testing.T) {
 	most := goal
 	most.Min, most.Max = nil, atMost(v1beta1.MetricOnTimeRate, "95%").Max
 	const what = "onTimeRate with the first event within 500ms and a mean time between events within 50ms"
-	judgeComplete(t, stream, map[string]complete{
+	judgeComplete(t, stream, map[string]oneStep{
 		"kept":                     {goal, sent(100, 0, keeping(96, 96), eachDue), passed, "96%", what + " is 96% in step burst; at least 95% is required."},
 		"breached":                 {goal, sent(100, 0, keeping(90, 90), eachDue), broken, "90%", what + " is 90% in step burst; at least 95% is required."},
 		"by the generator's delay": {goal, sent(100, 0, keeping(90, 96), eachDue), inconclusive, "90%", what + " is between 90% and 96% in step burst; at least 95% is required. Without the generator's own delay it is 96%."},
@@ -56,10 +56,10 @@ func TestShareOfStreamsThatKeepAGoal(t *testing.T) {
 			goal, sent(90, 0, keeping(90, 90), unsentOf(10, 10)), inconclusive, "90%", what + " is between 90% and 100% in step burst; at least 95% is required. Without the generator's own delay it is 100%.",
 		},
 		"undecided ones may be": {
-			goal, sent(90, 0, keeping(90, 90), eachDue, undecided(10)), inconclusive, "90%", what + " is between 90% and 100% in step burst; at least 95% is required. " + what + " of step burst leaves out 10 requests that had waited for less than their timeout when the step ended.",
+			goal, sent(90, 0, keeping(90, 90), eachDue, undecided(10)), inconclusive, "90%", what + " is between 90% and 100% in step burst; at least 95% is required. " + what + undecidedIn(" of step burst", 10),
 		},
 		"undecided ones beyond a maximum": {
-			most, sent(90, 0, keeping(90, 90), eachDue, undecided(10)), inconclusive, "90%", what + " of step burst leaves out 10 requests that had waited for less than their timeout when the step ended.",
+			most, sent(90, 0, keeping(90, 90), eachDue, undecided(10)), inconclusive, "90%", what + undecidedIn(" of step burst", 10),
 		},
 		"kept without the undecided ones": {
 			goal, sent(96, 0, keeping(96, 96), eachDue, undecided(4)), passed, "96%", what + " is 96% in step burst; at least 95% is required.",

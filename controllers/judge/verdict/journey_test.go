@@ -52,89 +52,73 @@ func TestThresholdsOfJourneys(t *testing.T) {
 		threshold v1beta1.Threshold
 		measured  []func(*outcome)
 		state     v1beta1.ThresholdState
-		message   string
+		observed  string
+		message   string // as that of oneStep
 	}{
-		"time kept": {
-			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 5, 0, 0), other},
-			passed, "p95 of a is 1.000447s in step burst; at most 2s is allowed.",
-		},
-		"time breached": {
-			ofJourneys(atMost("p95", "2s"), "b"), []func(*outcome){other, journeys(100, 3*time.Second, 0, 0, 0)},
-			broken, "p95 of b is 3.000319s in step burst; at most 2s is allowed.",
-		},
+		"time kept":     {ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 5, 0, 0), other}, passed, "1.000447s", ""},
+		"time breached": {ofJourneys(atMost("p95", "2s"), "b"), []func(*outcome){other, journeys(100, 3*time.Second, 0, 0, 0)}, broken, "3.000319s", ""},
 		"time of both": {
-			ofJourneys(atMost("longest", "2s"), "a", "b"), []func(*outcome){journeys(100, time.Second, 0, 0, 0), journeys(1, 3*time.Second, 0, 0, 0)},
-			broken, "longest of a, b is 3.000319s in step burst; at most 2s is allowed.",
+			ofJourneys(atMost("longest", "2s"), "a", "b"), []func(*outcome){journeys(100, time.Second, 0, 0, 0), journeys(1, 3*time.Second, 0, 0, 0)}, broken, "3.000319s", "",
 		},
 		"the end of the step ended some, no later than the others take": {
-			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, 50, time.Second/2), other},
-			passed, "p95 of a is 1.000447s in step burst; at most 2s is allowed.",
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, 50, time.Second/2), other}, passed, "1.000447s", "",
 		},
 		"journeys that hang do not make the others look like all": {
-			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, 10, 20*time.Second), other},
-			inconclusive, "p95 of a in step burst leaves out 10 journeys that the end of the step cut, after more time than that.",
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, 10, 20*time.Second), other}, inconclusive, "1.000447s",
+			"p95 of a in step burst leaves out 10 journeys that the end of the step cut, after more time than that.",
 		},
 		"too few": {
-			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(19, time.Second, 0, 0, 0), other},
-			inconclusive, "p95 of a in step burst has 19 samples; at least 20 are needed.",
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(19, time.Second, 0, 0, 0), other}, inconclusive, "",
+			"p95 of a in step burst has 19 samples; at least 20 are needed.",
 		},
-		"as many as are needed": {
-			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(20, time.Second, 0, 0, 0), other},
-			passed, "p95 of a is 1.000447s in step burst; at most 2s is allowed.",
-		},
+		"as many as are needed": {ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(20, time.Second, 0, 0, 0), other}, passed, "1.000447s", ""},
 		"more journeys were measured than the spec has": {
-			ofJourneys(atMost("failureRate", "1%"), "b"), []func(*outcome){other, journeys(100, time.Second, 0, 0, 0), journeys(0, 0, 100, 0, 0)},
-			passed, "failureRate of b is 0% in step burst; at most 1% is allowed.",
+			ofJourneys(atMost("failureRate", "1%"), "b"), []func(*outcome){other, journeys(100, time.Second, 0, 0, 0), journeys(0, 0, 100, 0, 0)}, passed, "0%", "",
 		},
 		"none": {
-			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){other, journeys(100, time.Second, 0, 0, 0)},
-			inconclusive, "failureRate of a in step burst cannot be judged: no journey began.",
+			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){other, journeys(100, time.Second, 0, 0, 0)}, inconclusive, "",
+			"failureRate of a in step burst cannot be judged: no journey began.",
 		},
 		"none has ended": {
-			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(0, 0, 0, 7, time.Second), other},
-			inconclusive, "failureRate of a in step burst cannot be judged: none of the 7 journeys has ended.",
+			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(0, 0, 0, 7, time.Second), other}, inconclusive, "",
+			"failureRate of a in step burst cannot be judged: none of the 7 journeys has ended.",
 		},
-		"failures kept": {
-			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(99, time.Second, 1, 50, time.Second), other},
-			passed, "failureRate of a is 1% in step burst; at most 1% is allowed.",
-		},
-		"failures breached": {
-			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(98, time.Second, 2, 50, time.Second), other},
-			broken, "failureRate of a is 2% in step burst; at most 1% is allowed.",
-		},
+		"failures kept":     {ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(99, time.Second, 1, 50, time.Second), other}, passed, "1%", ""},
+		"failures breached": {ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(98, time.Second, 2, 50, time.Second), other}, broken, "2%", ""},
 		"failures of a late generator": {
-			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){byLateGenerator(2, time.Second, journeys(98, time.Second, 2, 0, 0)), other},
-			inconclusive, "failureRate of a is between 0% and 2% in step burst; at most 1% is allowed. Without the generator's own delay it is 0%.",
+			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){byLateGenerator(2, time.Second, journeys(98, time.Second, 2, 0, 0)), other}, inconclusive, "2%",
+			"failureRate of a is between 0% and 2% in step burst; at most 1% is allowed. Without the generator's own delay it is 0%.",
 		},
 		"failures of the target beside failures of a late generator": {
-			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){byLateGenerator(2, time.Second, journeys(96, time.Second, 4, 0, 0)), other},
-			broken, "failureRate of a is 4% in step burst (2% without the generator's own delay); at most 1% is allowed.",
+			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){byLateGenerator(2, time.Second, journeys(96, time.Second, 4, 0, 0)), other}, broken, "4%",
+			"failureRate of a is 4% in step burst (2% without the generator's own delay); at most 1% is allowed.",
 		},
 		"time of a late generator": {
-			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){byLateGenerator(0, time.Second, journeys(100, 3*time.Second, 0, 0, 0)), other},
-			inconclusive, "p95 of a is between 1.000447s and 3.000319s in step burst; at most 2s is allowed. Without the generator's own delay it is 1.000447s.",
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){byLateGenerator(0, time.Second, journeys(100, 3*time.Second, 0, 0, 0)), other}, inconclusive, "3.000319s",
+			"p95 of a is between 1.000447s and 3.000319s in step burst; at most 2s is allowed. Without the generator's own delay it is 1.000447s.",
 		},
 		"time beyond by less than journeys were late": {
-			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){byLateGenerator(0, 2010*ms, journeys(100, 3*time.Second, 0, 0, 0)), other, late(20 * ms)},
-			inconclusive, "p95 of a is 2.010111s without the generator's own delay in step burst; at most 2s is allowed. Requests that were sent up to 20ms late reached the target together with others, and may have waited for them. In step burst requests were sent up to 20ms after a steady generator would have sent them; give each worker more CPU, or run it on a less busy node.",
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){byLateGenerator(0, 2010*ms, journeys(100, 3*time.Second, 0, 0, 0)), other, late(20 * ms)}, inconclusive, "3.000319s",
+			"p95 of a is 2.010111s without the generator's own delay in step burst; at most 2s is allowed. Requests that were sent up to 20ms late reached the target together with others, and may have waited for them. In step burst requests were sent up to 20ms after a steady generator would have sent them; give each worker more CPU, or run it on a less busy node.",
 		},
 		"more under way than can be counted": {
-			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, math.MaxInt64-50, 0), other},
-			inconclusive, "p95 of a in step burst leaves out 9223372036854775757 journeys that the end of the step cut, after more time than that.",
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, math.MaxInt64-50, 0), other}, inconclusive, "1.000447s",
+			"p95 of a in step burst leaves out 9223372036854775757 journeys that the end of the step cut, after more time than that.",
 		},
 		"times that cannot be added up": {
-			ofJourneys(atMost("p95", "2s"), "a", "b"), []func(*outcome){journeys(math.MaxInt64, time.Second, 0, 0, 0), journeys(1, time.Second, 0, 0, 0)},
-			inconclusive, "p95 of a, b in step burst cannot be judged: merge histograms: 9223372036854775807 and 1 values are more than can be counted.",
+			ofJourneys(atMost("p95", "2s"), "a", "b"), []func(*outcome){journeys(math.MaxInt64, time.Second, 0, 0, 0), journeys(1, time.Second, 0, 0, 0)}, inconclusive, "",
+			"p95 of a, b in step burst cannot be judged: merge histograms: 9223372036854775807 and 1 values are more than can be counted.",
 		},
 		"time beside that of a late generator": {
-			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){byLateGenerator(0, 2500*ms, journeys(100, 3*time.Second, 0, 0, 0)), other},
-			broken, "p95 of a is 3.000319s in step burst (2.500607s without the generator's own delay); at most 2s is allowed.",
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){byLateGenerator(0, 2500*ms, journeys(100, 3*time.Second, 0, 0, 0)), other}, broken, "3.000319s",
+			"p95 of a is 3.000319s in step burst (2.500607s without the generator's own delay); at most 2s is allowed.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := judge(shopping(tc.threshold), nil, burst, sent(100, 900, tc.measured...)).Thresholds[0]
-			if got.State != tc.state || got.Message != tc.message {
-				t.Errorf("%s: %s\nwant %s: %s", got.State, got.Message, tc.state, tc.message)
+			want := oneStep{threshold: tc.threshold, observed: tc.observed, message: tc.message}.said()
+			if got.State != tc.state || got.Observed != tc.observed || got.Message != want {
+				t.Errorf("%s, %q: %s\nwant %s, %q: %s", got.State, got.Observed, got.Message, tc.state, tc.observed, want)
 			}
 		})
 	}

@@ -47,50 +47,48 @@ func ofOne(millis ...float64) (runs [][]float64) {
 
 func TestDifferenceToTheLevelOfASchedule(t *testing.T) {
 	steady := slices.Repeat([]float64{39, 40, 41, 40}, 5)
+	tellNoiseOf := func(runs int) string {
+		return fmt.Sprintf(" How much of that is noise cannot be told from %d runs: let the schedule keep at least 19 that passed.", runs)
+	}
 	for name, tc := range map[string]struct {
-		runs     [][]float64
-		after    []float64
-		state    v1beta1.ThresholdState
-		observed string
-		message  string
+		runs                  [][]float64
+		after                 times
+		state                 v1beta1.ThresholdState
+		observed              string
+		compared, level, more string // as comparison has them
 	}{
-		"three runs, within": {
-			ofOne(40, 40, 41), []float64{42}, v1beta1.ThresholdPassed, "+5%",
-			"p95 is 42ms in step 100, 5% above the 40ms of the level of schedule nightly (3 runs since n-1); at most 10% above is allowed. How much of that is noise cannot be told from 3 runs: let the schedule keep at least 19 that passed.",
-		},
-		"three runs, beyond": {
-			ofOne(40, 40, 41), []float64{60}, v1beta1.ThresholdFailed, "+50%",
-			"p95 is 60ms in step 100, 50% above the 40ms of the level of schedule nightly (3 runs since n-1); at most 10% above is allowed. How much of that is noise cannot be told from 3 runs: let the schedule keep at least 19 that passed.",
-		},
+		"three runs, within": {ofOne(40, 40, 41), times{42}, passed, "+5%", "p95 is 42ms in step 100, 5% above the 40ms", "3 runs since n-1", tellNoiseOf(3)},
+		"three runs, beyond": {ofOne(40, 40, 41), times{60}, broken, "+50%", "p95 is 60ms in step 100, 50% above the 40ms", "3 runs since n-1", tellNoiseOf(3)},
 		"three runs that disagree": {
-			ofOne(38, 40, 42), []float64{43}, v1beta1.ThresholdInconclusive, "+7.5%",
-			"p95 is 43ms in step 100, 7.5% above the 40ms of the level of schedule nightly (3 runs since n-1); at most 10% above is allowed. To the runs of the level, the change is between +2.39% and +13.16%: let the schedule keep at least 19 that passed.",
+			ofOne(38, 40, 42), times{43}, inconclusive, "+7.5%", "p95 is 43ms in step 100, 7.5% above the 40ms", "3 runs since n-1",
+			" To the runs of the level, the change is between +2.39% and +13.16%: let the schedule keep at least 19 that passed.",
 		},
 		"twenty runs, within": {
-			ofOne(steady...), []float64{41}, v1beta1.ThresholdPassed, "+2.5%",
-			"p95 is 41ms in step 100, 2.5% above the 40ms of the level of schedule nightly (20 runs since n-1); at most 10% above is allowed. As far as the runs of the level differ, the change is between 0% and +5.13%.",
+			ofOne(steady...), times{41}, passed, "+2.5%", "p95 is 41ms in step 100, 2.5% above the 40ms", "20 runs since n-1",
+			" As far as the runs of the level differ, the change is between 0% and +5.13%.",
 		},
 		"twenty runs, beyond": {
-			ofOne(steady...), []float64{48}, v1beta1.ThresholdFailed, "+20%",
-			"p95 is 48ms in step 100, 20% above the 40ms of the level of schedule nightly (20 runs since n-1); at most 10% above is allowed. As far as the runs of the level differ, the change is between +17.08% and +23.08%.",
+			ofOne(steady...), times{48}, broken, "+20%", "p95 is 48ms in step 100, 20% above the 40ms", "20 runs since n-1",
+			" As far as the runs of the level differ, the change is between +17.08% and +23.08%.",
 		},
 		"twenty runs, in their noise": {
-			ofOne(steady...), []float64{44}, v1beta1.ThresholdInconclusive, "+10%",
-			"p95 is 44ms in step 100, 10% above the 40ms of the level of schedule nightly (20 runs since n-1); at most 10% above is allowed. As far as the runs of the level differ, the change may be anything between +7.32% and +12.83%.",
+			ofOne(steady...), times{44}, inconclusive, "+10%", "p95 is 44ms in step 100, 10% above the 40ms", "20 runs since n-1",
+			" As far as the runs of the level differ, the change may be anything between +7.32% and +12.83%.",
 		},
 		"since the change alone": {
-			ofOne(20, 20, 21, 20, 20, 40, 41, 40, 40), []float64{41}, v1beta1.ThresholdPassed, "+2.5%",
-			"p95 is 41ms in step 100, 2.5% above the 40ms of the level of schedule nightly (4 runs since n-6); at most 10% above is allowed. How much of that is noise cannot be told from 4 runs: let the schedule keep at least 19 that passed.",
+			ofOne(20, 20, 21, 20, 20, 40, 41, 40, 40), times{41}, passed, "+2.5%", "p95 is 41ms in step 100, 2.5% above the 40ms", "4 runs since n-6",
+			tellNoiseOf(4),
 		},
 		"a run counts once, by the repetition in the middle": {
-			[][]float64{{40, 90, 10}, {41, 40, 40}, {40, 41, 39}}, []float64{90, 41}, v1beta1.ThresholdPassed, "+2.5%",
-			"p95 is 41ms in step 100 (2), 2.5% above the 40ms of the level of schedule nightly (3 runs since n-1); at most 10% above is allowed. How much of that is noise cannot be told from 3 runs: let the schedule keep at least 19 that passed.",
+			[][]float64{{40, 90, 10}, {41, 40, 40}, {40, 41, 39}}, times{90, 41}, passed, "+2.5%", "p95 is 41ms in step 100 (2), 2.5% above the 40ms", "3 runs since n-1",
+			tellNoiseOf(3),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := againstLevel(t, increase("p95", "10%"), tc.runs, tc.after...)
-			if got.State != tc.state || got.Observed != tc.observed || got.Message != tc.message {
-				t.Errorf("%s, %s: %s\nwant %s, %s: %s", got.State, got.Observed, got.Message, tc.state, tc.observed, tc.message)
+			want := comparison(increase("p95", "10%"), tc.compared, "the level of schedule nightly ("+tc.level+")", tc.more)
+			if got.State != tc.state || got.Observed != tc.observed || got.Message != want {
+				t.Errorf("%s, %s: %s\nwant %s, %s: %s", got.State, got.Observed, got.Message, tc.state, tc.observed, want)
 			}
 		})
 	}

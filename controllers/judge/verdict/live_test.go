@@ -12,7 +12,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // planned is a step of 1000 requests in 100 s.
@@ -34,6 +33,16 @@ func look(t v1beta1.Threshold, step v1beta1.StepStatus, o outcome, edits ...func
 		Step: &step, Merged: o.merged, Shortest: o.merged.Window, All: true, Now: time.Date(2026, 11, 20, 10, 15, 42, 0, time.UTC),
 	}, verdict.Seconds{})
 	return breach
+}
+
+// noLess is what is said of a maximum that is out of reach, of which there may be details.
+func noLess(what, value, limit string, details ...string) string {
+	said := []string{what + " can no longer be less than " + value + " in step burst; at most " + limit + " is allowed."}
+	return strings.Join(append(append(said, details...), "Aborted at 10:15:42 UTC."), " ")
+}
+
+func noMore(what, value, limit string) string {
+	return what + " can no longer be more than " + value + " in step burst; at least " + limit + " is required. Aborted at 10:15:42 UTC."
 }
 
 // dueAsSent sets due of create and follow to what was sent.
@@ -100,91 +109,73 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 		"as many failures as are allowed": {atMost("failureRate", "1%"), planned(), sent(90, 10, failed(10)), ""},
 		"one failure more": {
 			atMost("failureRate", "1%"), planned(), sent(90, 10, failed(11)),
-			"failureRate can no longer be less than 1.1% in step burst; at most 1% is allowed. Failed: create 11 of 90 (serverError). Aborted at 10:15:42 UTC.",
+			noLess("failureRate", "1.1%", "1%", "Failed: create 11 of 90 (serverError)."),
 		},
 		"of one request, all that is left may be of it": {onRequest(atMost("failureRate", "1%"), "create"), planned(), sent(50, 50, failed(9), dueAsSent), ""},
 		"of one request, what is left cannot all mend it": {
 			onRequest(atMost("failureRate", "1%"), "create"), planned(), sent(50, 50, failed(10), dueAsSent),
-			"failureRate of create can no longer be less than 1.06% in step burst; at most 1% is allowed. Aborted at 10:15:42 UTC.",
+			noLess("failureRate of create", "1.06%", "1%"),
 		},
-		"slow, but few":        {atMost("p95", "100ms"), planned(), sent(40, 10, slow(50, 200*ms)), ""},
-		"slow, and one more":   {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms)), "p95 can no longer be less than 200.063ms in step burst; at most 100ms is allowed. Aborted at 10:15:42 UTC."},
-		"requests missed":      {onTime("99%"), planned(), sent(90, 10, punctual(90, 80, 90)), ""},
-		"one more was missed":  {onTime("99%"), planned(), sent(90, 10, punctual(90, 79, 90)), "onTimeRate within 200ms can no longer be more than 98.9% in step burst; at least 99% is required. Aborted at 10:15:42 UTC."},
-		"no answer for long":   {onTime("99%"), planned(), sent(10, 10, unfinished(70), punctual(80, 10, 21)), "onTimeRate within 200ms can no longer be more than 98.9% in step burst; at least 99% is required. Aborted at 10:15:42 UTC."},
-		"no answer yet":        {onTime("99%"), planned(), sent(10, 10, unfinished(70), punctual(80, 10, 20)), ""},
-		"goodput out of reach": {atLeast("goodput", "9.9"), planned(), sent(90, 10, failed(11)), "goodput can no longer be more than 9.8 in step burst; at least 9.9 is required. Aborted at 10:15:42 UTC."},
-		"goodput in reach":     {atLeast("goodput", "9.9"), planned(), sent(90, 10, failed(10)), ""},
-		"goodput above a maximum": {
-			atMost("goodput", "0.9"), planned(), sent(90, 10),
-			"goodput can no longer be less than 1 in step burst; at most 0.9 is allowed. Aborted at 10:15:42 UTC.",
-		},
-		"the longest time of users without a rate": {
-			atMost("longest", "100ms"), closed, sent(90, 10, slow(1, 200*ms)),
-			"longest can no longer be less than 200.063ms in step burst; at most 100ms is allowed. Aborted at 10:15:42 UTC.",
-		},
-		"all failed, of users without a rate":    {atMost("failureRate", "1%"), closed, sent(90, 10, failed(90)), ""},
-		"too few requests":                       {atMost("failureRate", "0%"), planned(), sent(10, 9, failed(9)), ""},
-		"within the grace":                       {graced(atMost("failureRate", "1%"), 10*time.Second+1), planned(), sent(90, 10, failed(90)), ""},
-		"at the end of the grace":                {graced(atMost("failureRate", "99%"), 10*time.Second), planned(), sent(500, 490, failed(500)), ""},
-		"slow by the generator's delay":          {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), ideally(10*ms)), ""},
-		"slow without the generator's delay":     {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), ideally(150*ms)), "p95 can no longer be less than 200.063ms in step burst; at most 100ms is allowed. Aborted at 10:15:42 UTC."},
-		"a load that was displaced":              {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), displaced), ""},
-		"a step that the threshold is not about": {upTo(5, atMost("longest", "100ms")), closed, sent(90, 10, slow(1, 200*ms)), ""},
+		"slow, but few":                            {atMost("p95", "100ms"), planned(), sent(40, 10, slow(50, 200*ms)), ""},
+		"slow, and one more":                       {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms)), noLess("p95", "200.063ms", "100ms")},
+		"requests missed":                          {onTime("99%"), planned(), sent(90, 10, punctual(90, 80, 90)), ""},
+		"one more was missed":                      {onTime("99%"), planned(), sent(90, 10, punctual(90, 79, 90)), noMore("onTimeRate within 200ms", "98.9%", "99%")},
+		"no answer for long":                       {onTime("99%"), planned(), sent(10, 10, unfinished(70), punctual(80, 10, 21)), noMore("onTimeRate within 200ms", "98.9%", "99%")},
+		"no answer yet":                            {onTime("99%"), planned(), sent(10, 10, unfinished(70), punctual(80, 10, 20)), ""},
+		"goodput out of reach":                     {atLeast("goodput", "9.9"), planned(), sent(90, 10, failed(11)), noMore("goodput", "9.8", "9.9")},
+		"goodput in reach":                         {atLeast("goodput", "9.9"), planned(), sent(90, 10, failed(10)), ""},
+		"goodput above a maximum":                  {atMost("goodput", "0.9"), planned(), sent(90, 10), noLess("goodput", "1", "0.9")},
+		"the longest time of users without a rate": {atMost("longest", "100ms"), closed, sent(90, 10, slow(1, 200*ms)), noLess("longest", "200.063ms", "100ms")},
+		"all failed, of users without a rate":      {atMost("failureRate", "1%"), closed, sent(90, 10, failed(90)), ""},
+		"too few requests":                         {atMost("failureRate", "0%"), planned(), sent(10, 9, failed(9)), ""},
+		"within the grace":                         {graced(atMost("failureRate", "1%"), 10*time.Second+1), planned(), sent(90, 10, failed(90)), ""},
+		"at the end of the grace":                  {graced(atMost("failureRate", "99%"), 10*time.Second), planned(), sent(500, 490, failed(500)), ""},
+		"slow by the generator's delay":            {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), ideally(10*ms)), ""},
+		"slow without the generator's delay":       {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), ideally(150*ms)), noLess("p95", "200.063ms", "100ms")},
+		"a load that was displaced":                {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), displaced), ""},
+		"a step that the threshold is not about":   {upTo(5, atMost("longest", "100ms")), closed, sent(90, 10, slow(1, 200*ms)), ""},
 		"of one request, what the others are due is not of it": {
 			onRequest(atMost("failureRate", "1%"), "create"), planned(), sent(50, 50, failed(5), dueAsSent, func(o *outcome) {
 				o.merged.Requests[1].Due += 500
 				o.merged.Due += 500
 			}),
-			"failureRate of create can no longer be less than 1.12% in step burst; at most 1% is allowed. Aborted at 10:15:42 UTC.",
+			noLess("failureRate of create", "1.12%", "1%"),
 		},
 		"counts that cannot be added up": {
 			atMost("failureRate", "1%"), planned(), sent(900, 100, failed(900), func(o *outcome) { o.merged.Requests[1].Response.RecordN(ms, math.MaxInt64-900) }), "",
 		},
 		"a bound that cannot be read":                           {atMost("p95", "500"), planned(), sent(900, 100), ""},
 		"a minimum of the longest time of users without a rate": {atLeast("longest", "1s"), closed, sent(90, 10), ""},
-		"goodput of users without a rate, above a maximum": {
-			atMost("goodput", "1"), closed, sent(90, 10),
-			"goodput can no longer be less than 3.4 in step burst; at most 1 is allowed. Aborted at 10:15:42 UTC.",
-		},
+		"goodput of users without a rate, above a maximum":      {atMost("goodput", "1"), closed, sent(90, 10), noLess("goodput", "3.4", "1")},
 		"goodput of a burst, whose end is not known": {
 			atLeast("goodput", "1000"), v1beta1.StepStatus{Name: "burst", State: v1beta1.StepRunning, Load: v1beta1.StepLoad{Users: 10, RequestsPerUser: 10, Requests: 100}}, sent(90, 10), "",
 		},
 		"throughput in reach":                  {atLeast("throughput", "9.9"), planned(), sent(90, 10), ""},
 		"missed by the generator's delay":      {onTime("99%"), planned(), sent(90, 10, punctual(90, 79, 90), ideallyPunctual(80)), ""},
-		"missed without the generator's delay": {onTime("99%"), planned(), sent(90, 10, punctual(90, 78, 90), ideallyPunctual(79)), "onTimeRate within 200ms can no longer be more than 98.8% in step burst; at least 99% is required. Aborted at 10:15:42 UTC."},
-		"one more was missed, beside denials":  {onTime("99%"), planned(), sent(90, 10, punctual(90, 69, 90), deniedAsExpected(10)), "onTimeRate within 200ms can no longer be more than 98.88% in step burst; at least 99% is required. Aborted at 10:15:42 UTC."},
+		"missed without the generator's delay": {onTime("99%"), planned(), sent(90, 10, punctual(90, 78, 90), ideallyPunctual(79)), noMore("onTimeRate within 200ms", "98.8%", "99%")},
+		"one more was missed, beside denials":  {onTime("99%"), planned(), sent(90, 10, punctual(90, 69, 90), deniedAsExpected(10)), noMore("onTimeRate within 200ms", "98.88%", "99%")},
 		"slow, and few without the delay":      {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), tooLate(50, 150*ms)), ""},
 		"slow service, but little":             {service, planned(), sent(40, 10, slow(50, 200*ms), served), ""},
-		"slow service":                         {service, planned(), sent(40, 10, slow(51, 200*ms), served), "p95 service time can no longer be less than 200.063ms in step burst; at most 100ms is allowed. Aborted at 10:15:42 UTC."},
+		"slow service":                         {service, planned(), sent(40, 10, slow(51, 200*ms), served), noLess("p95 service time", "200.063ms", "100ms")},
 		"all were due, and none is left": {
 			atMost("failureRate", "1%"), planned(), sent(900, 100, failed(11), dueAsSent),
-			"failureRate can no longer be less than 1.1% in step burst; at most 1% is allowed. Failed: create 11 of 900 (serverError). Aborted at 10:15:42 UTC.",
+			noLess("failureRate", "1.1%", "1%", "Failed: create 11 of 900 (serverError)."),
 		},
 		"all ended, and none is left": {
 			atMost("failureRate", "1%"), planned(), sent(900, 100, failed(11)),
-			"failureRate can no longer be less than 1.1% in step burst; at most 1% is allowed. Failed: create 11 of 900 (serverError). Aborted at 10:15:42 UTC.",
+			noLess("failureRate", "1.1%", "1%", "Failed: create 11 of 900 (serverError)."),
 		},
-		"as many failures as are allowed, and some in flight": {atMost("failureRate", "1%"), planned(), sent(90, 10, failed(10), unfinished(50)), ""},
-		"too few failures, and all that is left may fail":     {atLeast("failureRate", "90%"), planned(), sent(90, 10), ""},
-		"too few failures, even if all that is left fails": {
-			atLeast("failureRate", "91%"), planned(), sent(90, 10, unfinished(50)),
-			"failureRate can no longer be more than 90% in step burst; at least 91% is required. Aborted at 10:15:42 UTC.",
-		},
+		"as many failures as are allowed, and some in flight":   {atMost("failureRate", "1%"), planned(), sent(90, 10, failed(10), unfinished(50)), ""},
+		"too few failures, and all that is left may fail":       {atLeast("failureRate", "90%"), planned(), sent(90, 10), ""},
+		"too few failures, even if all that is left fails":      {atLeast("failureRate", "91%"), planned(), sent(90, 10, unfinished(50)), noMore("failureRate", "90%", "91%")},
 		"too few are rate limited, and all that is left may be": {atLeast("rateLimitedRate", "90%"), planned(), sent(90, 10), ""},
-		"too few are rate limited, even if all that is left is": {
-			atLeast("rateLimitedRate", "91%"), planned(), sent(90, 10),
-			"rateLimitedRate can no longer be more than 90% in step burst; at least 91% is required. Aborted at 10:15:42 UTC.",
-		},
-		"too fast, and all that is left may be slow": {atLeast("p95", "1s"), planned(), sent(90, 10), ""},
-		"too fast, even if all that is left is slow": {
-			atLeast("p50", "1s"), planned(), sent(590, 10),
-			"p50 can no longer be more than 10.007ms in step burst; at least 1s is required. Aborted at 10:15:42 UTC.",
-		},
-		"too many on time, and all that is left may be missed": {noMoreOnTime("10%"), planned(), sent(90, 10, punctual(90, 90, 90)), ""},
+		"too few are rate limited, even if all that is left is": {atLeast("rateLimitedRate", "91%"), planned(), sent(90, 10), noMore("rateLimitedRate", "90%", "91%")},
+		"too fast, and all that is left may be slow":            {atLeast("p95", "1s"), planned(), sent(90, 10), ""},
+		"too fast, even if all that is left is slow":            {atLeast("p50", "1s"), planned(), sent(590, 10), noMore("p50", "10.007ms", "1s")},
+		"too many on time, and all that is left may be missed":  {noMoreOnTime("10%"), planned(), sent(90, 10, punctual(90, 90, 90)), ""},
 		"too many on time, even if all that is left is missed": {
 			noMoreOnTime("9%"), planned(), sent(90, 10, punctual(90, 90, 90)),
-			"onTimeRate within 200ms can no longer be less than 10% in step burst; at most 9% is allowed. Aborted at 10:15:42 UTC.",
+			noLess("onTimeRate within 200ms", "10%", "9%"),
 		},
 		"what is on time was not counted": {onTime("99%"), planned(), sent(90, 10, failed(50)), ""},
 		"what is overdue was not counted": {onTime("99%"), planned(), sent(90, 10, failed(50), punctual(90, 0, 90), withoutOverdue), ""},
@@ -205,7 +196,6 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 	}
 }
 
-// What is left may be of the request with the most items.
 // A threshold that is not to abort does not, nor does one in a step of the control.
 func TestNothingAbortsUnasked(t *testing.T) {
 	limit, control := atMost("failureRate", "1%"), planned()
@@ -226,6 +216,7 @@ func TestNothingAbortsUnasked(t *testing.T) {
 	}
 }
 
+// What is left may be of the request with the most items.
 func TestAbortsItemsOutOfReach(t *testing.T) {
 	items := func(s *v1beta1.LoadTestSpec) { s.Requests[0].Items = 25 }
 	for limit, aborts := range map[string]bool{"247": false, "248": true} {
@@ -238,8 +229,8 @@ func TestAbortsItemsOutOfReach(t *testing.T) {
 	}
 }
 
-func onRequest(t v1beta1.Threshold, name string) v1beta1.Threshold {
-	t.Requests = []string{name}
+func onRequest(t v1beta1.Threshold, names ...string) v1beta1.Threshold {
+	t.Requests = names
 	return t
 }
 
@@ -276,45 +267,25 @@ func TestAbortsABreachThatLasts(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			limit := atMost("failureRate", "10%")
-			limit.OnBreach = v1beta1.BreachAbort
-			s := spec(limit)
-			step := users(10)
-			step.Result = &v1beta1.StepResult{}
-			status := &v1beta1.LoadTestStatus{Requests: plan.RequestNames(s)}
-			var seconds verdict.Seconds
-			merged, got := measure.NewMeasurement(2), 0
 			shortest := time.Duration(0)
-			for second := 1; second <= 28 && got == 0; second++ {
-				more, n := measure.NewMeasurement(2), tc.failures(second)
-				r := &more.Requests[0]
-				r.Sent, r.Expected, r.Outcomes[measure.Success], r.Outcomes[measure.ServerError] = 100, 100-n, 100-n, n
+			got := abortedAfter(t, spec(atMost("failureRate", "10%")), users(10), 28, time.Second, func(second int, m *measure.Measurement) {
+				r, n := &m.Requests[0], tc.failures(second)
+				r.Sent, r.Expected = r.Sent+100, r.Expected+100-n
+				r.Outcomes[measure.Success], r.Outcomes[measure.ServerError] = r.Expected, r.Outcomes[measure.ServerError]+n
 				if second == 1 {
 					r.Sent, r.Outcomes[measure.Unfinished] = r.Sent+tc.inFlight, tc.inFlight
 				}
-				for range 100 - n {
-					r.Response.Record(ms)
-				}
+				r.Response.RecordN(ms, 100)
 				for range n {
-					r.Response.Record(ms)
 					r.Failed.Record(ms, ms, ms)
 				}
-				more.Window = time.Duration(second) * time.Second
-				next := measure.NewMeasurement(2)
-				for _, m := range []*measure.Measurement{merged, more} {
-					must.Succeed(t, next.Merge(m))
+			}, func(second int, live *verdict.Live) {
+				live.All = tc.silent == nil || !tc.silent(second)
+				if live.All || tc.absent {
+					shortest = live.Shortest
 				}
-				merged = next
-				silent := tc.silent != nil && tc.silent(second)
-				if !silent || tc.absent {
-					shortest = merged.Window
-				}
-				var breach *v1beta1.ThresholdStatus
-				_, breach, seconds = verdict.Abort(s, status, verdict.Live{Step: &step, Merged: merged, Shortest: shortest, All: !silent}, seconds)
-				if breach != nil {
-					got = second
-				}
-			}
+				live.Shortest = shortest
+			})
 			if got != tc.want {
 				t.Errorf("aborted in second %d, want %d", got, tc.want)
 			}

@@ -99,79 +99,70 @@ func lessGoodput() v1beta1.Threshold {
 
 const tellNoise = " How much of that is noise cannot be told from 1 repetition and 1 of the baseline: use at least 3 repetitions of both."
 
+// times are p95s in milliseconds.
+type times []float64
+
+// comparison is what is said of a threshold in comparison with another run or target, and after it.
+func comparison(t v1beta1.Threshold, compared, with, more string) string {
+	switch {
+	case compared == "":
+		return more
+	case t.MaxIncrease != "":
+		return compared + " of " + with + "; at most " + t.MaxIncrease + " above is allowed." + more
+	}
+	return compared + " of " + with + "; at most " + t.MaxDecrease + " below is allowed." + more
+}
+
 func TestDifferenceToTheBaseline(t *testing.T) {
 	for name, tc := range map[string]struct {
 		threshold     v1beta1.Threshold
-		before, after []float64
+		before, after times
 		state         v1beta1.ThresholdState
 		observed      string
+		compared      string // what is said before " of LoadTest before"; empty: message is all
 		message       string
 	}{
-		"one of each, within": {
-			increase("p95", "10%"), []float64{40}, []float64{44}, v1beta1.ThresholdPassed, "+10%",
-			"p95 is 44ms in step 100, 10% above the 40ms of LoadTest before; at most 10% above is allowed." + tellNoise,
-		},
+		"one of each, within": {increase("p95", "10%"), times{40}, times{44}, passed, "+10%", "p95 is 44ms in step 100, 10% above the 40ms", tellNoise},
 		"one of each, a microsecond beyond": {
-			increase("p95", "10%"), []float64{40}, []float64{44.001}, v1beta1.ThresholdFailed, "+10.01%",
-			"p95 is 44.001ms in step 100, 10.01% above the 40ms of LoadTest before; at most 10% above is allowed." + tellNoise,
+			increase("p95", "10%"), times{40}, times{44.001}, broken, "+10.01%", "p95 is 44.001ms in step 100, 10.01% above the 40ms", tellNoise,
 		},
-		"faster is no increase": {
-			increase("p95", "0%"), []float64{40}, []float64{30}, v1beta1.ThresholdPassed, "-25%",
-			"p95 is 30ms in step 100, 25% below the 40ms of LoadTest before; at most 0% above is allowed." + tellNoise,
-		},
-		"the same": {
-			increase("p95", "0%"), []float64{40}, []float64{40}, v1beta1.ThresholdPassed, "0%",
-			"p95 is 40ms in step 100, as much as the 40ms of LoadTest before; at most 0% above is allowed." + tellNoise,
-		},
-		"less goodput": {
-			lessGoodput(), []float64{100}, []float64{94}, v1beta1.ThresholdFailed, "-6%",
-			"goodput is 940 in step 100, 6% below the 1000 of LoadTest before; at most 5% below is allowed." + tellNoise,
-		},
-		"a little less goodput": {
-			lessGoodput(), []float64{100}, []float64{95}, v1beta1.ThresholdPassed, "-5%",
-			"goodput is 950 in step 100, 5% below the 1000 of LoadTest before; at most 5% below is allowed." + tellNoise,
-		},
-		"a decrease is rounded towards the breach": {
-			lessGoodput(), []float64{30}, []float64{28.49}, v1beta1.ThresholdFailed, "-5.04%",
-			"goodput is 284.9 in step 100, 5.04% below the 300 of LoadTest before; at most 5% below is allowed." + tellNoise,
-		},
+		"faster is no increase": {increase("p95", "0%"), times{40}, times{30}, passed, "-25%", "p95 is 30ms in step 100, 25% below the 40ms", tellNoise},
+		"the same":              {increase("p95", "0%"), times{40}, times{40}, passed, "0%", "p95 is 40ms in step 100, as much as the 40ms", tellNoise},
+		"less goodput":          {lessGoodput(), times{100}, times{94}, broken, "-6%", "goodput is 940 in step 100, 6% below the 1000", tellNoise},
+		"a little less goodput": {lessGoodput(), times{100}, times{95}, passed, "-5%", "goodput is 950 in step 100, 5% below the 1000", tellNoise},
+		"a decrease is rounded towards the breach": {lessGoodput(), times{30}, times{28.49}, broken, "-5.04%", "goodput is 284.9 in step 100, 5.04% below the 300", tellNoise},
 		"certainly beyond": {
-			increase("p95", "10%"), []float64{100, 101, 102, 103, 104}, []float64{120, 121, 122, 123, 124}, v1beta1.ThresholdFailed, "+19.61%",
-			"p95 is 122ms in step 100 (5), 19.61% above the 102ms of LoadTest before; at most 10% above is allowed. Over 5 repetitions and 5 of the baseline, the change is between +17.48% and +21.79%.",
+			increase("p95", "10%"), times{100, 101, 102, 103, 104}, times{120, 121, 122, 123, 124}, broken, "+19.61%", "p95 is 122ms in step 100 (5), 19.61% above the 102ms",
+			" Over 5 repetitions and 5 of the baseline, the change is between +17.48% and +21.79%.",
 		},
 		"certainly within": {
-			increase("p95", "10%"), []float64{100, 101, 102, 103, 104}, []float64{101, 100, 103, 102, 105}, v1beta1.ThresholdPassed, "0%",
-			"p95 is 102ms in step 100 (5), as much as the 102ms of LoadTest before; at most 10% above is allowed. Over 5 repetitions and 5 of the baseline, the change is between -1.94% and +2%.",
+			increase("p95", "10%"), times{100, 101, 102, 103, 104}, times{101, 100, 103, 102, 105}, passed, "0%", "p95 is 102ms in step 100 (5), as much as the 102ms",
+			" Over 5 repetitions and 5 of the baseline, the change is between -1.94% and +2%.",
 		},
 		"not to be said": {
-			increase("p95", "10%"), []float64{100, 120, 140, 110, 130}, []float64{150, 115, 125, 160, 121}, v1beta1.ThresholdInconclusive, "+13.64%",
-			"p95 is 125ms in step 100 (5), 13.64% above the 120ms of LoadTest before; at most 10% above is allowed. Over 5 repetitions and 5 of the baseline, the change may be anything between -6.92% and +33.34%: use more repetitions.",
+			increase("p95", "10%"), times{100, 120, 140, 110, 130}, times{150, 115, 125, 160, 121}, inconclusive, "+13.64%", "p95 is 125ms in step 100 (5), 13.64% above the 120ms",
+			" Over 5 repetitions and 5 of the baseline, the change may be anything between -6.92% and +33.34%: use more repetitions.",
 		},
 		"two of each that disagree": {
-			increase("p95", "10%"), []float64{100, 130}, []float64{125, 118}, v1beta1.ThresholdInconclusive, "+7.08%",
-			"p95 is 118ms in step 100 (2), 7.08% above the 100ms of LoadTest before; at most 10% above is allowed. Over the pairs of 2 repetitions and 2 of the baseline, the change is between -9.23% and +25%: use at least 3 repetitions of both.",
+			increase("p95", "10%"), times{100, 130}, times{125, 118}, inconclusive, "+7.08%", "p95 is 118ms in step 100 (2), 7.08% above the 100ms",
+			" Over the pairs of 2 repetitions and 2 of the baseline, the change is between -9.23% and +25%: use at least 3 repetitions of both.",
 		},
-		"an outlier among five leaves it open": {
-			increase("p95", "10%"), []float64{100, 101, 102, 103, 104}, []float64{100, 101, 102, 103, 900}, v1beta1.ThresholdInconclusive, "0%", "",
-		},
-		"no failure before and after": {
-			increase("failureRate", "10%"), []float64{1}, []float64{1}, v1beta1.ThresholdPassed, "0%",
-			"failureRate is 0% in step 100, as much as the 0% of LoadTest before; at most 10% above is allowed." + tellNoise,
-		},
+		"an outlier among five leaves it open": {increase("p95", "10%"), times{100, 101, 102, 103, 104}, times{100, 101, 102, 103, 900}, inconclusive, "0%", "", ""},
+		"no failure before and after":          {increase("failureRate", "10%"), times{1}, times{1}, passed, "0%", "failureRate is 0% in step 100, as much as the 0%", tellNoise},
 		"too few samples": {
-			increase("p95", "10%"), []float64{1}, []float64{0}, v1beta1.ThresholdInconclusive, "",
+			increase("p95", "10%"), times{1}, times{0}, inconclusive, "", "",
 			"p95 of step 100 cannot be compared: step 100 has no such figure: it had too few samples.",
 		},
 		"too few samples of a request": {
-			onRequest(increase("p95", "10%"), "create"), []float64{1}, []float64{1}, v1beta1.ThresholdInconclusive, "",
+			onRequest(increase("p95", "10%"), "create"), times{1}, times{1}, inconclusive, "", "",
 			"p95 of create of step 100 cannot be compared: LoadTest before has no such figure in its step 100: it had too few samples of request create, or no room for its result, or too many requests that were not sent or not answered.",
 		},
 		"a bound that cannot be read": {
-			v1beta1.Threshold{Metric: v1beta1.MetricGoodput, MaxDecrease: "much"}, []float64{1}, []float64{1}, v1beta1.ThresholdInconclusive, "",
+			v1beta1.Threshold{Metric: v1beta1.MetricGoodput, MaxDecrease: "much"}, times{1}, times{1}, inconclusive, "", "",
 			`The bound of goodput cannot be read: "much" is not a percentage such as 1%.`,
 		},
 		"too few samples before": {
-			increase("p95", "10%"), []float64{0, 1}, []float64{1}, v1beta1.ThresholdInconclusive, "",
+			increase("p95", "10%"), times{0, 1}, times{1}, inconclusive, "", "",
 			"p95 of step 100 cannot be compared: LoadTest before has no such figure in its step 100: it had too few samples, or too many requests that were not sent or not answered.",
 		},
 	} {
@@ -180,8 +171,8 @@ func TestDifferenceToTheBaseline(t *testing.T) {
 			if got.State != tc.state || got.Observed != tc.observed || got.WithoutGenerator != "" || stopped {
 				t.Errorf("%s with %s observed, stopped %t; want %s with %s: %s", got.State, got.Observed, stopped, tc.state, tc.observed, got.Message)
 			}
-			if tc.message != "" && got.Message != tc.message {
-				t.Errorf("message\n%s\nwant\n%s", got.Message, tc.message)
+			if want := comparison(tc.threshold, tc.compared, "LoadTest before", tc.message); want != "" && got.Message != want {
+				t.Errorf("message\n%s\nwant\n%s", got.Message, want)
 			}
 		})
 	}

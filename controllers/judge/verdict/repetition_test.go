@@ -222,16 +222,15 @@ func TestRepetitionsThatTheGeneratorDecides(t *testing.T) {
 				if step.State = v1beta1.StepComplete; step.Load.IsPause() {
 					continue
 				}
-				step.Result, step.WorkersReporting = o.result, 1
 				before := o.result.Generator
-				j := verdict.Judge(s, status, i, o.merged)
+				j := complete(s, status, i, o)
 				if step.Result.Generator != before {
 					t.Error("the result of the step is changed")
 				}
 				if _, why, _ := strings.Cut(tc.message, "repetition 2."); !strings.HasSuffix(j.Thresholds[0].Message, why) {
 					t.Errorf("step %s: %s, want %s", step.Name, j.Thresholds[0].Message, why)
 				}
-				if status.Thresholds, step.ThresholdState, step.Repeated = j.Thresholds, j.Step, j.Repeated; j.Generator != nil {
+				if j.Generator != nil {
 					step.Result.Generator = j.Generator
 				}
 			}
@@ -254,10 +253,7 @@ func peak(thresholds []v1beta1.Threshold, outcomes ...outcome) verdict.Judgement
 	s.Steps = []v1beta1.Step{{Name: "peak", Users: ptr(int32(10)), Duration: &metav1.Duration{Duration: time.Second}}}
 	st := accepted(s, plan.Steps(s)...)
 	for i, o := range outcomes {
-		step := &st.Steps[i]
-		step.State, step.WorkersReporting, step.Result = v1beta1.StepComplete, 1, o.result
-		judged := verdict.Judge(s, st, i, o.merged)
-		st.Thresholds, step.ThresholdState, step.Repeated = judged.Thresholds, judged.Step, judged.Repeated
+		complete(s, st, i, o)
 	}
 	return verdict.Final(s, st)
 }

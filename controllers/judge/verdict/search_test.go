@@ -11,7 +11,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/search"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -66,24 +65,21 @@ func (p *prober) add(load int64, hold bool, result v1beta1.ThresholdState) {
 	p.status.Steps = append(p.status.Steps, steps...)
 }
 
-// search probes until the search is over, and returns the loads.
-func (p *prober) search(t *testing.T, result func(load int64, n int) v1beta1.ThresholdState) (loads []int64) {
+// search has each load that is next be tried, until the search is over.
+func (p *prober) search(t *testing.T, try func(load int64, hold bool)) {
 	t.Helper()
-	for range 30 {
+	for range 100 {
 		s, found := verdict.Searched(p.spec, p.status)
 		p.status.Search = &s
-		next := found.Next
-		if next == 0 {
-			return loads
+		if found.Next == 0 {
+			return
 		}
 		if s.State != v1beta1.SearchSearching || s.Message != "" {
 			t.Errorf("it goes on, and is %s: %s", s.State, s.Message)
 		}
-		p.add(next, found.Hold, result(next, len(loads)))
-		loads = append(loads, next)
+		try(found.Next, found.Hold)
 	}
 	t.Fatal("the search does not end")
-	return nil
 }
 
 func TestSearchSaysWhatItFound(t *testing.T) {
@@ -163,7 +159,11 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := probing(tc.probes, tc.rate)
-			loads := p.search(t, tc.result)
+			var loads []int64
+			p.search(t, func(load int64, hold bool) {
+				p.add(load, hold, tc.result(load, len(loads)))
+				loads = append(loads, load)
+			})
 			s := p.status.Search
 			if got := fmt.Sprintf("%s from %s to %s: %s", s.State, s.Low, s.High, s.Breach); got != tc.search {
 				t.Errorf("after %v: %s, want %s", loads, got, tc.search)
@@ -251,28 +251,26 @@ func TestSearchHoldsWhatItFound(t *testing.T) {
 				unit = 1_000_000
 			}
 			p.status.Search.Hold = &metav1.Duration{Duration: time.Minute}
-			for s, found := verdict.Searched(p.spec, p.status); found.State == search.Searching; s, found = verdict.Searched(p.spec, p.status) {
-				p.status.Search = &s
-				if !tc.rate && found.Next > tc.probed {
-					p.add(found.Next, found.Hold, broken)
-					continue
-				}
-				if found.Hold && found.Next <= tc.unclear*unit {
-					p.add(found.Next, true, inconclusive)
-					continue
-				}
-				p.add(found.Next, found.Hold, passed)
+			p.search(t, func(load int64, hold bool) {
 				switch {
-				case found.Hold && found.Next > tc.held*unit:
+				case !tc.rate && load > tc.probed:
+					p.add(load, hold, broken)
+					return
+				case hold && load <= tc.unclear*unit:
+					p.add(load, true, inconclusive)
+					return
+				}
+				p.add(load, hold, passed)
+				switch {
+				case hold && load > tc.held*unit:
 					p.outstanding("30.0", "0.5")
-				case !found.Hold && found.Next > tc.probed*unit:
+				case !hold && load > tc.probed*unit:
 					p.outstanding("8.0", "4.0")
 				default:
 					p.outstanding("41.0", "")
 				}
-			}
-			s, _ := verdict.Searched(p.spec, p.status)
-			p.status.Search = &s
+			})
+			s := p.status.Search
 			if s.Message != tc.want {
 				t.Errorf("(-want +got):\n%s", cmp.Diff(tc.want, s.Message))
 			}
@@ -301,28 +299,24 @@ func TestSearchWhoseMinIsNotKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := probing(24, true)
 			p.status.Search.Hold = &metav1.Duration{Duration: time.Minute}
-			for s, found := verdict.Searched(p.spec, p.status); ; s, found = verdict.Searched(p.spec, p.status) {
-				p.status.Search = &s
-				if found.State != search.Searching {
-					break
-				}
+			p.search(t, func(load int64, hold bool) {
 				next := &tc.probes
-				if found.Hold {
+				if hold {
 					next = &tc.holds
 				}
 				switch {
 				case len(*next) > 0:
-					p.add(found.Next, found.Hold, (*next)[0])
+					p.add(load, hold, (*next)[0])
 					if (*next)[0] == passed {
 						p.outstanding("30.0", "0.5")
 					}
 					*next = (*next)[1:]
-				case found.Next > 100_000_000:
-					p.add(found.Next, found.Hold, broken)
+				case load > 100_000_000:
+					p.add(load, hold, broken)
 				default:
-					p.add(found.Next, found.Hold, passed)
+					p.add(load, hold, passed)
 				}
-			}
+			})
 			j := verdict.Final(p.spec, p.status)
 			if got := string(j.Verdict) + ": " + j.Message; got != tc.want || j.Reason != tc.reason || sustained(j) != "" {
 				t.Errorf("reason %s, sustained %q (-want +got):\n%s", j.Reason, sustained(j), cmp.Diff(tc.want, got))
@@ -371,8 +365,7 @@ func TestProbeIsJudgedWithInRepetitions(t *testing.T) {
 	p.status.Steps = plan.Probe(p.spec, p.status, 100)[1:]
 	p.status.Thresholds = verdict.Thresholds(p.spec, nil, p.status.Steps)
 	slowly := sent(0, 0, slow(1000, 2*time.Second))
-	p.status.Steps[0].State, p.status.Steps[0].Result, p.status.Steps[0].WorkersReporting = v1beta1.StepComplete, slowly.result, 1
-	if got := verdict.Judge(p.spec, p.status, 0, slowly.merged); got.Step != v1beta1.ThresholdFailed || len(got.Repeated) > 0 {
+	if got := complete(p.spec, p.status, 0, slowly); got.Step != v1beta1.ThresholdFailed || len(got.Repeated) > 0 {
 		t.Errorf("p95 is 2s, and 200ms are allowed: %q, repeated %v", got.Step, got.Repeated)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -36,43 +34,34 @@ func TestAbortsWhatStreamsCannotMend(t *testing.T) {
 		want      string
 	}{
 		"as many late first events as are allowed": {first, sent(60, 0, streaming(10, 400*ms, 400*ms), streaming(50, 600*ms, 600*ms)), ""},
-		"one more": {
-			first, sent(60, 0, streaming(9, 400*ms, 400*ms), streaming(51, 600*ms, 600*ms)),
-			"p95 of the time to the first event can no longer be less than 600.063ms in step burst; at most 500ms is allowed. Aborted at 10:15:42 UTC.",
-		},
+		"one more":                          {first, sent(60, 0, streaming(9, 400*ms, 400*ms), streaming(51, 600*ms, 600*ms)), noLess("p95 of the time to the first event", "600.063ms", "500ms")},
 		"one more by the generator's delay": {first, sent(60, 0, streaming(9, 400*ms, 400*ms), streaming(51, 600*ms, 400*ms)), ""},
 		"fewer than can be judged":          {first, sent(19, 0, streaming(19, 600*ms, 600*ms)), ""},
 		"other requests are no streams":     {first, sent(10, 900), ""},
 		"first events that must be late":    {ofStreams(v1beta1.FirstEventTime, slowly), sent(49, 0, streaming(49, 400*ms, 400*ms)), ""},
 		"one more is early": {
 			ofStreams(v1beta1.FirstEventTime, slowly), sent(50, 0, streaming(50, 400*ms, 400*ms)),
-			"p5 of the time to the first event can no longer be more than 400.127ms in step burst; at least 500ms is required. Aborted at 10:15:42 UTC.",
+			noMore("p5 of the time to the first event", "400.127ms", "500ms"),
 		},
 		"longest times between events of 51 streams": {
 			ofStreams(v1beta1.LongestGapTime, atMost("p95", "500ms")), sent(60, 0, streaming(51, 600*ms, 600*ms)),
-			"p95 of the longest time between events can no longer be less than 600.063ms in step burst; at most 500ms is allowed. Aborted at 10:15:42 UTC.",
+			noLess("p95 of the longest time between events", "600.063ms", "500ms"),
 		},
 		"mean times between events of 51 streams": {
 			ofStreams(v1beta1.MeanGapTime, atMost("p95", "500ms")), sent(60, 0, streaming(51, 600*ms, 600*ms)),
-			"p95 of the mean time between events can no longer be less than 600.063ms in step burst; at most 500ms is allowed. Aborted at 10:15:42 UTC.",
+			noLess("p95 of the mean time between events", "600.063ms", "500ms"),
 		},
 		"times between events, of which any number may come": {ofStreams(v1beta1.BetweenEventsTime, atMost("p95", "500ms")), sent(60, 0, streaming(60, 600*ms, 600*ms)), ""},
 		"the longest of them": {
 			ofStreams(v1beta1.BetweenEventsTime, atMost("longest", "500ms")), sent(60, 0, streaming(60, 600*ms, 600*ms)),
-			"longest of the time between events can no longer be less than 600.063ms in step burst; at most 500ms is allowed. Aborted at 10:15:42 UTC.",
+			noLess("longest of the time between events", "600.063ms", "500ms"),
 		},
-		"as many streams as may miss a goal": {goal, sent(60, 0, streaming(60, 600*ms, 600*ms), keptGoal(10, 10)), ""},
-		"one more misses it": {
-			goal, sent(60, 0, streaming(60, 600*ms, 600*ms), keptGoal(9, 9)),
-			"onTimeRate with the first event within 500ms can no longer be more than 94.9% in step burst; at least 95% is required. Aborted at 10:15:42 UTC.",
-		},
+		"as many streams as may miss a goal":          {goal, sent(60, 0, streaming(60, 600*ms, 600*ms), keptGoal(10, 10)), ""},
+		"one more misses it":                          {goal, sent(60, 0, streaming(60, 600*ms, 600*ms), keptGoal(9, 9)), noMore("onTimeRate with the first event within 500ms", "94.9%", "95%")},
 		"one more misses it by the generator's delay": {goal, sent(60, 0, streaming(60, 600*ms, 600*ms), keptGoal(9, 10)), ""},
 		"no stream has kept a goal yet":               {goal, sent(40, 0, streaming(40, 600*ms, 600*ms)), ""},
 		"as many streams as may keep a goal":          {seldom, sent(60, 0, streaming(60, 600*ms, 600*ms), keptGoal(50, 50)), ""},
-		"one more keeps it": {
-			seldom, sent(60, 0, streaming(60, 600*ms, 600*ms), keptGoal(51, 51)),
-			"onTimeRate with the first event within 500ms can no longer be less than 5.1% in step burst; at most 5% is allowed. Aborted at 10:15:42 UTC.",
-		},
+		"one more keeps it":                           {seldom, sent(60, 0, streaming(60, 600*ms, 600*ms), keptGoal(51, 51)), noLess("onTimeRate with the first event within 500ms", "5.1%", "5%")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dueAsSent(&tc.measured)
@@ -114,15 +103,7 @@ func TestEventsThatAreLateForLongAbort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := spec(tc.threshold)
 			stream(s)
-			s.Thresholds[0].OnBreach = v1beta1.BreachAbort
-			tc.step.Result = &v1beta1.StepResult{}
-			status := &v1beta1.LoadTestStatus{Requests: plan.RequestNames(s)}
-			var seconds verdict.Seconds
-			merged, aborted := measure.NewMeasurement(2), 0
-			for look := 1; look <= 60 && aborted == 0; look++ {
-				next := measure.NewMeasurement(2)
-				must.Succeed(t, next.Merge(merged))
-				r := &next.Requests[0]
+			aborted := abortedAfter(t, s, tc.step, 60, time.Second, func(look int, m *measure.Measurement) {
 				measured, ideal := early, early
 				if tc.bad(look) {
 					measured, ideal = late, tc.ideal
@@ -135,17 +116,11 @@ func TestEventsThatAreLateForLongAbort(t *testing.T) {
 						begun.Record(measure.BetweenEvents, measured, ideal)
 					}
 				}
+				r := &m.Requests[0]
 				must.Succeed(t, r.AddStreams(begun))
 				r.Sent += int64(tc.streams)
-				r.Outcomes[measure.Unfinished], r.Due = r.Sent, r.Sent
-				next.Due, next.Window = r.Due, time.Duration(look)*time.Second
-				var breach *v1beta1.ThresholdStatus
-				live := verdict.Live{Step: &tc.step, Merged: next, Shortest: next.Window, All: true}
-				if _, breach, seconds = verdict.Abort(s, status, live, seconds); breach != nil {
-					aborted = look
-				}
-				merged = next
-			}
+				r.Outcomes[measure.Unfinished], r.Due, m.Due = r.Sent, r.Sent, r.Sent
+			}, nil)
 			same.As(t, "the look after which the step is aborted", tc.want, aborted)
 		})
 	}

@@ -35,10 +35,7 @@ func repeat(s *v1beta1.LoadTestSpec, letters string) *v1beta1.LoadTestStatus {
 			step.State = v1beta1.StepCut
 			continue
 		}
-		step.Result, step.WorkersReporting = outcomes[letter].result, 1
-		judged := verdict.Judge(s, status, i, outcomes[letter].merged)
-		status.Thresholds, step.ThresholdState, step.Repeated = judged.Thresholds, judged.Step, judged.Repeated
-		if judged.Stop {
+		if complete(s, status, i, outcomes[letter]).Stop {
 			for n := i + 1; n < len(status.Steps); n++ {
 				status.Steps[n].State = v1beta1.StepSkipped
 			}

@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -32,16 +33,18 @@ func undecided(n int64) func(*outcome) {
 	}
 }
 
-type complete struct {
-	threshold v1beta1.Threshold
-	measured  outcome
-	state     v1beta1.ThresholdState
-	observed  string
-	message   string
+const unsentOnes, noAnswer = "that were due and never sent", "without an answer"
+
+func waited(n int, which string) string {
+	return fmt.Sprintf(" It counts %d requests %s, each with the time that it had waited so far.", n, which)
+}
+
+func undecidedIn(what string, n int) string {
+	return fmt.Sprintf("%s leaves out %d requests that had waited for less than their timeout when the step ended.", what, n)
 }
 
 // judgeComplete judges steps that went to their end, of 1,000 requests a second.
-func judgeComplete(t *testing.T, edit func(*v1beta1.LoadTestSpec), tests map[string]complete) {
+func judgeComplete(t *testing.T, edit func(*v1beta1.LoadTestSpec), tests map[string]oneStep) {
 	t.Helper()
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -51,8 +54,8 @@ func judgeComplete(t *testing.T, edit func(*v1beta1.LoadTestSpec), tests map[str
 			rate := v1beta1.NewDecimal("100")
 			step.Load.RatePerUser, step.State = &rate, v1beta1.StepComplete
 			got := judge(s, nil, step, tc.measured).Thresholds[0]
-			if got.State != tc.state || got.Observed != tc.observed || got.Message != tc.message {
-				t.Errorf("%s, %q: %s\nwant %s, %q: %s", got.State, got.Observed, got.Message, tc.state, tc.observed, tc.message)
+			if got.State != tc.state || got.Observed != tc.observed || got.Message != tc.said() {
+				t.Errorf("%s, %q: %s\nwant %s, %q: %s", got.State, got.Observed, got.Message, tc.state, tc.observed, tc.said())
 			}
 		})
 	}
@@ -72,15 +75,9 @@ func TestQuantilesAreOverWhatWasDue(t *testing.T) {
 	}
 	create := filtered(atMost("p99", "50ms"), []string{"create"}, nil, nil)
 	follow := filtered(atMost("p99", "50ms"), []string{"follow"}, nil, nil)
-	judgeComplete(t, func(*v1beta1.LoadTestSpec) {}, map[string]complete{
-		"the target kept them from being sent": {
-			atMost("p99.9", "50ms"), sent(59_460, 0, unsentOf(540, 0)), broken, "414.463ms",
-			"p99.9 is 414.463ms in step burst; at most 50ms is allowed. It counts 540 requests that were due and never sent, each with the time that it had waited so far.",
-		},
-		"fewer than the quantile leaves": {
-			atMost("p99", "50ms"), sent(59_460, 0, unsentOf(540, 0)), passed, "10.007ms",
-			"p99 is 10.007ms in step burst; at most 50ms is allowed.",
-		},
+	judgeComplete(t, func(*v1beta1.LoadTestSpec) {}, map[string]oneStep{
+		"the target kept them from being sent": {atMost("p99.9", "50ms"), sent(59_460, 0, unsentOf(540, 0)), broken, "414.463ms", waited(540, unsentOnes)},
+		"fewer than the quantile leaves":       {atMost("p99", "50ms"), sent(59_460, 0, unsentOf(540, 0)), passed, "10.007ms", ""},
 		"they may have waited for little": {
 			atMost("p99", "50ms"), sent(980, 0, unsentOf(20, 0)), inconclusive, "10.007ms",
 			"p99 of step burst leaves out the times of 20 requests that were due and never sent.",
@@ -89,50 +86,26 @@ func TestQuantilesAreOverWhatWasDue(t *testing.T) {
 			atMost("p99.9", "50ms"), sent(59_460, 0, unsentOf(540, 540)), inconclusive, "414.463ms",
 			"p99.9 is between 10.007ms and 414.463ms in step burst; at most 50ms is allowed. Without the generator's own delay it is 10.007ms.",
 		},
-		"a maximum is of what was sent": {
-			atMost("longest", "50ms"), sent(59_460, 0, unsentOf(540, 0)), passed, "10.007ms",
-			"longest is 10.007ms in step burst; at most 50ms is allowed.",
-		},
-		"of the request": {
-			create, sent(9_000, 60_000, unsentOf(1_000, 0)), broken, "810.495ms",
-			"p99 of create is 810.495ms in step burst; at most 50ms is allowed. It counts 1000 requests that were due and never sent, each with the time that it had waited so far.",
-		},
-		"of another request": {
-			follow, sent(9_000, 60_000, unsentOf(1_000, 0)), passed, "20.015ms",
-			"p99 of follow is 20.015ms in step burst; at most 50ms is allowed.",
-		},
+		"a maximum is of what was sent": {atMost("longest", "50ms"), sent(59_460, 0, unsentOf(540, 0)), passed, "10.007ms", ""},
+		"of the request":                {create, sent(9_000, 60_000, unsentOf(1_000, 0)), broken, "810.495ms", waited(1000, unsentOnes)},
+		"of another request":            {follow, sent(9_000, 60_000, unsentOf(1_000, 0)), passed, "20.015ms", ""},
 		"of which request is not known": {
 			follow, sent(9_000, 60_000, unsentOf(1_000, 0), noDue), inconclusive, "20.015ms",
 			"p99 of follow in step burst leaves out 1000 requests that were never sent, which may be of any name or type.",
 		},
-		"a service time is of what was sent": {
-			ofService, sent(59_460, 0, unsentOf(540, 0), service), passed, "10.007ms",
-			"p99.9 service time is 10.007ms in step burst; at most 50ms is allowed.",
-		},
-		"an expected response is to what was sent": {
-			ofExpected, sent(59_460, 0, unsentOf(540, 0), service), passed, "10.007ms",
-			"p99.9 of expected responses is 10.007ms in step burst; at most 50ms is allowed.",
-		},
+		"a service time is of what was sent":       {ofService, sent(59_460, 0, unsentOf(540, 0), service), passed, "10.007ms", ""},
+		"an expected response is to what was sent": {ofExpected, sent(59_460, 0, unsentOf(540, 0), service), passed, "10.007ms", ""},
 		"of the request and its type": {
 			filtered(atMost("p99", "50ms"), []string{"create"}, []string{"Write"}, nil), sent(9_000, 60_000, unsentOf(1_000, 0), unsentFollow), broken, "810.495ms",
-			"p99 of Write of create is 810.495ms in step burst; at most 50ms is allowed. It counts 1000 requests that were due and never sent, each with the time that it had waited so far.",
+			waited(1000, unsentOnes),
 		},
-		"of all, and of which is not known": {
-			atMost("p99.9", "50ms"), sent(59_460, 0, unsentOf(540, 0), noDue), broken, "414.463ms",
-			"p99.9 is 414.463ms in step burst; at most 50ms is allowed. It counts 540 requests that were due and never sent, each with the time that it had waited so far.",
-		},
+		"of all, and of which is not known": {atMost("p99.9", "50ms"), sent(59_460, 0, unsentOf(540, 0), noDue), broken, "414.463ms", waited(540, unsentOnes)},
 		"the generator did, of some": {
 			atMost("p99", "50ms"), sent(980, 0, unsentOf(20, 10)), inconclusive, "10.007ms",
 			"p99 of step burst leaves out the times of 20 requests that were due and never sent.",
 		},
-		"a service time without an answer": {
-			ofService, sent(1_980, 0, unfinished(20), service), broken, "30.015487s",
-			"p99.9 service time is 30.015487s in step burst; at most 50ms is allowed. It counts 20 requests without an answer, each with the time that it had waited so far.",
-		},
-		"without an answer, where none of those is expected": {
-			longestExpected, sent(1_980, 0, unfinished(20)), passed, "10.007ms",
-			"longest of expected responses is 10.007ms in step burst; at most 50ms is allowed.",
-		},
+		"a service time without an answer":                   {ofService, sent(1_980, 0, unfinished(20), service), broken, "30.015487s", waited(20, noAnswer)},
+		"without an answer, where none of those is expected": {longestExpected, sent(1_980, 0, unfinished(20)), passed, "10.007ms", ""},
 		"the generator did, of half": {
 			atMost("p99.9", "50ms"), sent(59_460, 0, unsentOf(540, 270)), broken, "414.463ms",
 			"p99.9 is 414.463ms in step burst (166.527ms without the generator's own delay); at most 50ms is allowed. It counts 540 requests that were due and never sent, each with the time that it had waited so far.",
@@ -145,34 +118,25 @@ func TestQuantilesAreOverWhatWasDue(t *testing.T) {
 			create, sent(99, 0, slow(1, time.Second), unsentOf(1, 0), noDue), inconclusive, "10.007ms",
 			"p99 of create in step burst leaves out 1 requests that were never sent, which may be of any name or type.",
 		},
-		"one more than were sent in time": {
-			atMost("p50", "5ms"), sent(2, 0, unsentOf(1, 0)), broken, "10.007ms",
-			"p50 is 10.007ms in step burst; at most 5ms is allowed. It counts 1 requests that were due and never sent, each with the time that it had waited so far.",
-		},
+		"one more than were sent in time": {atMost("p50", "5ms"), sent(2, 0, unsentOf(1, 0)), broken, "10.007ms", waited(1, unsentOnes)},
 		"half of them, which may have waited for nothing": {
 			atMost("p50", "5ms"), sent(3, 0, unsentOf(3, 0)), inconclusive, "0us",
 			"p50 of step burst leaves out the times of 3 requests that were due and never sent.",
 		},
 		"without an answer and never sent": {
 			atMost("p99", "50ms"), sent(900, 0, unfinished(50), unsentOf(50, 0)), broken, "30.015487s",
-			"p99 is 30.015487s in step burst; at most 50ms is allowed. It counts 50 requests that were due and never sent, and 50 requests without an answer, each with the time that it had waited so far.",
+			" It counts 50 requests that were due and never sent, and 50 requests without an answer, each with the time that it had waited so far.",
 		},
-		"one without an answer": {
-			atMost("longest", "50ms"), sent(99, 0, unfinished(1)), broken, "30.015487s",
-			"longest is 30.015487s in step burst; at most 50ms is allowed. It counts 1 requests without an answer, each with the time that it had waited so far.",
-		},
+		"one without an answer": {atMost("longest", "50ms"), sent(99, 0, unfinished(1)), broken, "30.015487s", waited(1, noAnswer)},
 		"one without an answer, for no longer than is allowed": {
 			atMost("longest", "40s"), sent(99, 0, unfinished(1)), inconclusive, "30.015487s",
 			"longest of step burst leaves out the times of 1 requests that had no answer.",
 		},
 		"one without an answer, and an undecided one": {
 			atMost("longest", "40s"), sent(98, 0, unfinished(1), undecided(1)), inconclusive, "30.015487s",
-			"longest of step burst leaves out 1 requests that had waited for less than their timeout when the step ended.",
+			undecidedIn("longest of step burst", 1),
 		},
-		"without an answer": {
-			atMost("p99", "50ms"), sent(980, 0, unfinished(20)), broken, "30.015487s",
-			"p99 is 30.015487s in step burst; at most 50ms is allowed. It counts 20 requests without an answer, each with the time that it had waited so far.",
-		},
+		"without an answer": {atMost("p99", "50ms"), sent(980, 0, unfinished(20)), broken, "30.015487s", waited(20, noAnswer)},
 	})
 }
 
@@ -202,58 +166,40 @@ func TestUnsentRequestsOfLoadsWithoutARate(t *testing.T) {
 func TestUndecidedRequests(t *testing.T) {
 	onTime, service := onTime("99%", "create"), atMost("p50", "50ms")
 	service.Time = v1beta1.ServiceTime
-	judgeComplete(t, func(*v1beta1.LoadTestSpec) {}, map[string]complete{
-		"failed or not": {
-			atMost("failureRate", "1%"), sent(980, 0, undecided(20)), inconclusive, "0%",
-			"failureRate of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
-		},
-		"failed enough without them": {
-			atMost("failureRate", "1%"), sent(980, 0, failed(20), undecided(20)), broken, "2%",
-			"failureRate is 2% in step burst; at most 1% is allowed.",
-		},
-		"too few": {
-			atMost("failureRate", "1%"), sent(990, 0, undecided(10)), passed, "0%",
-			"failureRate is 0% in step burst; at most 1% is allowed.",
-		},
+	judgeComplete(t, func(*v1beta1.LoadTestSpec) {}, map[string]oneStep{
+		"failed or not":              {atMost("failureRate", "1%"), sent(980, 0, undecided(20)), inconclusive, "0%", undecidedIn("failureRate of step burst", 20)},
+		"failed enough without them": {atMost("failureRate", "1%"), sent(980, 0, failed(20), undecided(20)), broken, "2%", ""},
+		"too few":                    {atMost("failureRate", "1%"), sent(990, 0, undecided(10)), passed, "0%", ""},
 		"a minimum of failures": {
 			atLeast("failureRate", "1%"), sent(980, 0, undecided(20)), inconclusive, "0%",
-			"failureRate is between 0% and 2% in step burst; at least 1% is required. failureRate of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
+			undecidedIn("failureRate is between 0% and 2% in step burst; at least 1% is required. failureRate of step burst", 20),
 		},
-		"denied or not": {
-			atMost("rateLimitedRate", "1%"), sent(980, 0, undecided(20)), inconclusive, "0%",
-			"rateLimitedRate of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
-		},
-		"a minimum of denials": {
-			atLeast("rateLimitedRate", "3%"), sent(980, 0, undecided(20)), broken, "0%",
-			"rateLimitedRate is 0% in step burst; at least 3% is required.",
-		},
+		"denied or not":        {atMost("rateLimitedRate", "1%"), sent(980, 0, undecided(20)), inconclusive, "0%", undecidedIn("rateLimitedRate of step burst", 20)},
+		"a minimum of denials": {atLeast("rateLimitedRate", "3%"), sent(980, 0, undecided(20)), broken, "0%", ""},
 		"a maximum on time": {
 			onRequest(noMoreOnTime("99%"), "create"), sent(980, 0, undecided(20), allPunctual), inconclusive, "98%",
 			"onTimeRate within 200ms of create in step burst leaves undecided 20 requests that had waited for less than their timeout when the step ended.",
 		},
 		"a service time that they might have mended": {
 			service, sent(490, 0, slow(500, time.Second), undecided(20), served), inconclusive, "1.000447s",
-			"p50 service time is between 10.007ms and 1.000447s in step burst; at most 50ms is allowed. p50 service time of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
+			undecidedIn("p50 service time is between 10.007ms and 1.000447s in step burst; at most 50ms is allowed. p50 service time of step burst", 20),
 		},
 		"the only other one": {
 			atMost("mean", "50ms"), sent(0, 0, slow(1, 60*ms), undecided(1)), inconclusive, "60.016ms",
-			"mean is between 30.008ms and 60.016ms in step burst; at most 50ms is allowed. mean of step burst leaves out 1 requests that had waited for less than their timeout when the step ended.",
+			undecidedIn("mean is between 30.008ms and 60.016ms in step burst; at most 50ms is allowed. mean of step burst", 1),
 		},
 		"with the generator's delay": {
 			atMost("p50", "50ms"), sent(490, 0, slow(520, time.Second), tooLate(510, 100*ms), undecided(20)), inconclusive, "1.000447s",
-			"p50 is between 10.007ms and 1.000447s in step burst; at most 50ms is allowed. p50 of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
+			undecidedIn("p50 is between 10.007ms and 1.000447s in step burst; at most 50ms is allowed. p50 of step burst", 20),
 		},
 		"on time or not": {
 			onTime, sent(980, 0, undecided(20), allPunctual), inconclusive, "98%",
 			"onTimeRate within 200ms of create is between 98% and 100% in step burst; at least 99% is required. onTimeRate within 200ms of create in step burst leaves undecided 20 requests that had waited for less than their timeout when the step ended.",
 		},
-		"long or not": {
-			atMost("p99", "50ms"), sent(980, 0, undecided(20)), inconclusive, "10.007ms",
-			"p99 of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
-		},
+		"long or not": {atMost("p99", "50ms"), sent(980, 0, undecided(20)), inconclusive, "10.007ms", undecidedIn("p99 of step burst", 20)},
 		"a breach that they might have mended": {
 			atMost("p50", "50ms"), sent(490, 0, slow(500, time.Second), undecided(20)), inconclusive, "1.000447s",
-			"p50 is between 10.007ms and 1.000447s in step burst; at most 50ms is allowed. p50 of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
+			undecidedIn("p50 is between 10.007ms and 1.000447s in step burst; at most 50ms is allowed. p50 of step burst", 20),
 		},
 	})
 }
@@ -268,23 +214,11 @@ func TestUndecidedRequestsAreSlow(t *testing.T) {
 		t.Within = &metav1.Duration{Duration: within}
 		return t
 	}
-	judgeComplete(t, minute, map[string]complete{
-		"failed or not": {
-			atMost("failureRate", "1%"), sent(980, 0, undecided(20)), inconclusive, "0%",
-			"failureRate of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
-		},
-		"long": {
-			atMost("p99", "50ms"), sent(980, 0, undecided(20)), broken, "30.015487s",
-			"p99 is 30.015487s in step burst; at most 50ms is allowed. It counts 20 requests without an answer, each with the time that it had waited so far.",
-		},
-		"a worker stood still": {
-			atMost("p99", "50ms"), sent(980, 0, undecided(20), stood), inconclusive, "10.007ms",
-			"p99 of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
-		},
-		"not on time": {
-			soon(30 * time.Second), sent(980, 0, undecided(20), allPunctual), broken, "98%",
-			"onTimeRate within 30s of create is 98% in step burst; at least 99% is required.",
-		},
+	judgeComplete(t, minute, map[string]oneStep{
+		"failed or not":        {atMost("failureRate", "1%"), sent(980, 0, undecided(20)), inconclusive, "0%", undecidedIn("failureRate of step burst", 20)},
+		"long":                 {atMost("p99", "50ms"), sent(980, 0, undecided(20)), broken, "30.015487s", waited(20, noAnswer)},
+		"a worker stood still": {atMost("p99", "50ms"), sent(980, 0, undecided(20), stood), inconclusive, "10.007ms", undecidedIn("p99 of step burst", 20)},
+		"not on time":          {soon(30 * time.Second), sent(980, 0, undecided(20), allPunctual), broken, "98%", ""},
 		"perhaps on time": {
 			soon(31 * time.Second), sent(980, 0, undecided(20), allPunctual), inconclusive, "98%",
 			"onTimeRate within 31s of create is between 98% and 100% in step burst; at least 99% is required. onTimeRate within 31s of create in step burst leaves undecided 20 requests that had waited for less than their timeout when the step ended.",

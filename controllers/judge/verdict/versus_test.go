@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // versus is an accepted run of a ladder of 100 users against v4 and v3, none of whose
@@ -74,45 +75,37 @@ func TestDifferenceToTheControl(t *testing.T) {
 	const oneIsNoise = " How much of that is noise cannot be told from 1 repetition: use at least 5 repetitions."
 	for name, tc := range map[string]struct {
 		threshold          v1beta1.Threshold
-		control, candidate []float64
+		control, candidate times
 		state              v1beta1.ThresholdState
-		observed, message  string
+		observed           string
+		compared, more     string // as comparison has them
 	}{
-		"one pair, within": {
-			increase("p95", "10%"), []float64{40}, []float64{44}, v1beta1.ThresholdPassed, "+10%",
-			"p95 of v4 is 44ms in step 100, 10% above the 40ms of v3; at most 10% above is allowed." + oneIsNoise,
-		},
-		"one pair, beyond": {
-			increase("p95", "10%"), []float64{40}, []float64{45}, v1beta1.ThresholdFailed, "+12.5%",
-			"p95 of v4 is 45ms in step 100, 12.5% above the 40ms of v3; at most 10% above is allowed." + oneIsNoise,
-		},
+		"one pair, within": {increase("p95", "10%"), times{40}, times{44}, passed, "+10%", "p95 of v4 is 44ms in step 100, 10% above the 40ms", oneIsNoise},
+		"one pair, beyond": {increase("p95", "10%"), times{40}, times{45}, broken, "+12.5%", "p95 of v4 is 45ms in step 100, 12.5% above the 40ms", oneIsNoise},
 		"two pairs that do not agree": {
-			increase("p95", "10%"), []float64{40, 40}, []float64{42, 46}, v1beta1.ThresholdInconclusive, "+9.89%",
-			"p95 of v4 is 42ms in step 100 (2), 9.89% above the 40ms of v3; at most 10% above is allowed. Over the pairs of 2 repetitions, the change is between +5% and +15%: use at least 5 repetitions.",
+			increase("p95", "10%"), times{40, 40}, times{42, 46}, inconclusive, "+9.89%", "p95 of v4 is 42ms in step 100 (2), 9.89% above the 40ms",
+			" Over the pairs of 2 repetitions, the change is between +5% and +15%: use at least 5 repetitions.",
 		},
 		"certainly beyond, on a machine that drifts": {
-			increase("p95", "10%"), []float64{100, 150, 225, 340, 500}, []float64{121, 180, 270, 408, 600}, v1beta1.ThresholdFailed, "+20%",
-			"p95 of v4 is 270ms in step 100 (5), 20% above the 225ms of v3; at most 10% above is allowed. Over 5 repetitions, the change is between +20% and +21%.",
+			increase("p95", "10%"), times{100, 150, 225, 340, 500}, times{121, 180, 270, 408, 600}, broken, "+20%", "p95 of v4 is 270ms in step 100 (5), 20% above the 225ms",
+			" Over 5 repetitions, the change is between +20% and +21%.",
 		},
 		"certainly within": {
-			increase("p95", "10%"), []float64{100, 150, 225, 340, 500}, []float64{101, 149, 226, 340, 501}, v1beta1.ThresholdPassed, "+0.2%",
-			"p95 of v4 is 226ms in step 100 (5), 0.2% above the 225ms of v3; at most 10% above is allowed. Over 5 repetitions, the change is between -0.66% and +1%.",
+			increase("p95", "10%"), times{100, 150, 225, 340, 500}, times{101, 149, 226, 340, 501}, passed, "+0.2%", "p95 of v4 is 226ms in step 100 (5), 0.2% above the 225ms",
+			" Over 5 repetitions, the change is between -0.66% and +1%.",
 		},
 		"five pairs, one of which does not agree": {
-			increase("p95", "10%"), []float64{100, 100, 100, 100, 100}, []float64{120, 120, 120, 120, 109}, v1beta1.ThresholdInconclusive, "+20%",
-			"p95 of v4 is 120ms in step 100 (5), 20% above the 100ms of v3; at most 10% above is allowed. Over 5 repetitions, the change may be anything between +9% and +20%: use more repetitions.",
+			increase("p95", "10%"), times{100, 100, 100, 100, 100}, times{120, 120, 120, 120, 109}, inconclusive, "+20%", "p95 of v4 is 120ms in step 100 (5), 20% above the 100ms",
+			" Over 5 repetitions, the change may be anything between +9% and +20%: use more repetitions.",
 		},
-		"less goodput": {
-			lessGoodput(), []float64{100}, []float64{94}, v1beta1.ThresholdFailed, "-6%",
-			"goodput of v4 is 940 in step 100, 6% below the 1000 of v3; at most 5% below is allowed." + oneIsNoise,
-		},
+		"less goodput": {lessGoodput(), times{100}, times{94}, broken, "-6%", "goodput of v4 is 940 in step 100, 6% below the 1000", oneIsNoise},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := versus(t, len(tc.control), tc.threshold)
 			carryOut(lt, p95s(tc.candidate...), p95s(tc.control...), nil)
-			got := lt.Status.Thresholds[0]
-			if got.State != tc.state || got.Observed != tc.observed || got.Message != tc.message {
-				t.Errorf("%s, %s: %s\nwant %s, %s: %s", got.State, got.Observed, got.Message, tc.state, tc.observed, tc.message)
+			got, want := lt.Status.Thresholds[0], comparison(tc.threshold, tc.compared, "v3", tc.more)
+			if got.State != tc.state || got.Observed != tc.observed || got.Message != want {
+				t.Errorf("%s, %s: %s\nwant %s, %s: %s", got.State, got.Observed, got.Message, tc.state, tc.observed, want)
 			}
 			for i := range lt.Status.Steps {
 				step := &lt.Status.Steps[i]
@@ -421,9 +414,7 @@ func TestUnsentRequestsAreInADifference(t *testing.T) {
 		o := sent(10_000-unsent, 0, unsentOf(unsent, 0))
 		o.merged.Requests[0].Service.RecordN(10*ms, 10_000-unsent)
 		result, err := results.StepResult(lt, step, o.merged, -1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		step.State, step.WorkersReporting, step.Result = v1beta1.StepComplete, 1, result
 		judged := verdict.Judge(&lt.Spec, st, i, o.merged)
 		st.Thresholds, st.Steps[judged.At].ThresholdState = judged.Thresholds, judged.Step

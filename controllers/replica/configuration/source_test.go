@@ -19,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica/configuration"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // configured is a configuration that is watched, and the ConfigMap that it is read from.
@@ -48,9 +49,7 @@ func (c *configured) watch() {
 	c.t.Helper()
 	limited, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
-	if err := c.Watch(c.t.Context(), limited, apiserver.Config(c.t), apiserver.Client(c.t).Scheme()); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Succeed(c.t, c.Watch(c.t.Context(), limited, apiserver.Config(c.t), apiserver.Client(c.t).Scheme()))
 }
 
 // write creates the ConfigMap or changes what it has.
@@ -63,9 +62,7 @@ func (c *configured) write(config string) {
 	} else {
 		err = apiserver.Client(c.t).Update(c.t.Context(), c.cm)
 	}
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Succeed(c.t, err)
 }
 
 // becomes waits until the policy in force allows a host, and no other.
@@ -98,9 +95,7 @@ func (c *configured) eventually(what string, holds func() bool) {
 func (c *configured) metric(name string) float64 {
 	c.t.Helper()
 	families, err := c.registry.Gather()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Succeed(c.t, err)
 	for _, f := range families {
 		if f.GetName() == name {
 			return f.GetMetric()[0].GetGauge().GetValue()
@@ -144,9 +139,7 @@ func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 	if c.metric("loadtest_config_valid") != 1 || c.metric("loadtest_config_hash") == hash || c.metric("loadtest_config_valid_timestamp_seconds") == 0 {
 		t.Error("the metrics are not those of the corrected one")
 	}
-	if err := apiserver.Client(t).Delete(t.Context(), c.cm); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Delete(t.Context(), c.cm))
 	c.becomes("a ConfigMap that is gone allows nothing", "")
 	if c.told(4); c.changes.Load() != 4 {
 		t.Errorf("%d changes have been told, want 4", c.changes.Load())
@@ -174,9 +167,7 @@ func TestConfigurationIsOneConfigMap(t *testing.T) {
 	for _, key := range []client.ObjectKey{{Namespace: c.cm.Namespace, Name: "other"}, {Namespace: apiserver.Namespace(t), Name: "config"}} {
 		cm := &corev1.ConfigMap{Data: map[string]string{"config.yaml": allowing("one.example")}}
 		cm.Namespace, cm.Name = key.Namespace, key.Name
-		if err := apiserver.Client(t).Create(t.Context(), cm); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, apiserver.Client(t).Create(t.Context(), cm))
 	}
 	c.watch()
 	c.write(allowing("two.example"))
