@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // However often the status that names an archive is tried, the archive is stored once, and
@@ -28,9 +29,7 @@ func TestArchiveIsStoredUntilAStatusNamesIt(t *testing.T) {
 	if size := a.written(); size != 100 || a.isStored("hello-0") {
 		t.Errorf("%d bytes are charged, want 100; still stored: %t", size, a.isStored("hello-0"))
 	}
-	if size := a.written(); size != 0 {
-		t.Errorf("the next write is charged with %d bytes", size)
-	}
+	same.As(t, "bytes that the next write is charged with", 0, a.written())
 }
 
 // Tries are counted for each step, and what will never be stored is tried once.

@@ -12,15 +12,14 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A change of the configuration has every run looked at that is not finished, and of those
 // that are the ones whose results could not be kept.
 func TestPolicyChangeHasRunsReconciled(t *testing.T) {
 	scheme := runtime.NewScheme()
-	if err := v1beta1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, v1beta1.AddToScheme(scheme))
 	over := named(types.NamespacedName{Namespace: "team", Name: "over"})
 	over.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue}}
 	failed := named(types.NamespacedName{Namespace: "team", Name: "failed"})
@@ -29,13 +28,9 @@ func TestPolicyChangeHasRunsReconciled(t *testing.T) {
 	r := &Reconciler{Runs: runs, Keeper: &resultkeeper.Keeper{}, Policy: policy.Default, Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(
 		named(types.NamespacedName{Namespace: "team", Name: "waits"}), over, failed, named(types.NamespacedName{Namespace: "shop", Name: "runs"}),
 	).Build()}
-	if err := r.PolicyChanged(t.Context()); err != nil {
-		t.Errorf("before the controller has started: %v", err)
-	}
+	must.Report(t, "before the controller has started", r.PolicyChanged(t.Context()))
 	r.Runs = started(t)
-	if err := r.PolicyChanged(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, r.PolicyChanged(t.Context()))
 	got := queued(r.Runs)
 	slices.Sort(got)
 	if want := []string{"shop/runs", "team/failed", "team/waits"}; !slices.Equal(got, want) {

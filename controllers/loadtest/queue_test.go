@@ -18,6 +18,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // restored creates LoadTests as a backup or a GitOps tool does: all at once, without a
@@ -29,9 +31,7 @@ func restored(t *testing.T, n int) []*v1beta1.LoadTest {
 	for i := 1; i < n; i++ {
 		lt := &v1beta1.LoadTest{Spec: *first.Spec.DeepCopy()}
 		lt.Namespace, lt.Name = first.Namespace, fmt.Sprintf("%s-%03d", first.Name, i)
-		if err := apiserver.Client(t).Create(t.Context(), lt); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, apiserver.Client(t).Create(t.Context(), lt))
 		list = append(list, lt)
 	}
 	return list
@@ -48,13 +48,9 @@ func (r *fixture) passes(list []*v1beta1.LoadTest) {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, group.Wait())
 	for _, lt := range list {
-		if err := apiserver.Client(r.t).Get(r.t.Context(), client.ObjectKeyFromObject(lt), lt); err != nil {
-			r.t.Fatal(err)
-		}
+		must.Succeed(r.t, apiserver.Client(r.t).Get(r.t.Context(), client.ObjectKeyFromObject(lt), lt))
 	}
 }
 
@@ -72,9 +68,7 @@ func inPhase(list []*v1beta1.LoadTest, phase v1beta1.Phase) (in []*v1beta1.LoadT
 func (r *fixture) end(lt *v1beta1.LoadTest) {
 	r.t.Helper()
 	lt.Spec.Terminate = true
-	if err := apiserver.Client(r.t).Update(r.t.Context(), lt); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, apiserver.Client(r.t).Update(r.t.Context(), lt))
 	r.mustPass(lt)
 }
 
@@ -104,12 +98,8 @@ func TestWhatWaitsIsNotReadAgain(t *testing.T) {
 		r.after(time.Minute)
 		r.passes(waits)
 	}
-	if n := counted.n.Load() - before; n != 0 {
-		t.Errorf("%d readings of what waits, want none", n)
-	}
-	if got := waits[1].Status.Summary.Step; got != "place 2 of 2" {
-		t.Errorf("the last has %s", got)
-	}
+	same.As(t, "readings of what waits", 0, counted.n.Load()-before)
+	same.As(t, "where the last is", "place 2 of 2", waits[1].Status.Summary.Step)
 	r.end(list[0])
 	r.passes(waits)
 	if first := waits[0]; first.Status.StartTime == nil || len(first.Status.Steps) != 1 || first.Status.Workers.Desired == 0 {
@@ -193,18 +183,12 @@ func TestQueueMovesInOrder(t *testing.T) {
 		t.Errorf("%s says %+v", list[1].Name, c)
 	}
 	list[1].Spec.Suspend = true
-	if err := apiserver.Client(t).Update(t.Context(), list[1]); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Update(t.Context(), list[1]))
 	r.mustPass(list[1])
 	began(2)
-	if err := apiserver.Client(t).Delete(t.Context(), list[2]); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Delete(t.Context(), list[2]))
 	began(3)
-	if step := list[3].Status.Summary.Step; step != "0/1" {
-		t.Errorf("the step of a run that begins is %q", step)
-	}
+	same.As(t, "the step of a run that begins", "0/1", list[3].Status.Summary.Step)
 }
 
 // A run that may begin and is refused gives its place to the next.
@@ -217,9 +201,7 @@ func TestRefusedRunLeavesItsPlace(t *testing.T) {
 	}
 	list := restored(t, 2)
 	*list[0].Spec.Parallelism = 3
-	if err := apiserver.Client(t).Update(t.Context(), list[0]); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Update(t.Context(), list[0]))
 	r.mustPass(list[1])
 	if list[1].Status.Phase != v1beta1.PhaseQueued {
 		t.Fatalf("the second is %s before the first was looked at", list[1].Status.Phase)
@@ -230,9 +212,7 @@ func TestRefusedRunLeavesItsPlace(t *testing.T) {
 		t.Errorf("the first is refused with %s: %s", c.Reason, c.Message)
 	}
 	r.mustPass(list[1])
-	if list[1].Status.Phase != v1beta1.PhaseStarting {
-		t.Errorf("the second is %s", list[1].Status.Phase)
-	}
+	same.As(t, "phase of the second", v1beta1.PhaseStarting, list[1].Status.Phase)
 }
 
 // Priority is before age, and a run held by spec.suspend has no place.
@@ -249,9 +229,7 @@ func TestPriorityClassIsBeforeAge(t *testing.T) {
 		func(s *v1beta1.LoadTestSpec) { s.Queue = &v1beta1.Queue{PriorityClass: "gate"} },
 	} {
 		edit(&list[i].Spec)
-		if err := apiserver.Client(t).Update(t.Context(), list[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, apiserver.Client(t).Update(t.Context(), list[i]))
 	}
 	r.passes(list)
 	got := []v1beta1.Phase{list[0].Status.Phase, list[1].Status.Phase, list[2].Status.Phase}

@@ -3,15 +3,15 @@ package loadtest
 import (
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // The longest delay of the last minute counts, of the latest 256.
 func TestLongestDelay(t *testing.T) {
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	var d delays
-	if got := d.longest(at); got != 0 {
-		t.Errorf("before the first: %v, want none", got)
-	}
+	same.As(t, "before the first", 0, d.longest(at))
 	d.add(at, time.Second)
 	d.add(at.Add(time.Second), 3*time.Second)
 	d.add(at.Add(30*time.Second), 2*time.Second)
@@ -25,7 +25,5 @@ func TestLongestDelay(t *testing.T) {
 	for range len(d.ring) {
 		d.add(at.Add(30*time.Second), time.Millisecond)
 	}
-	if got := d.longest(at.Add(31 * time.Second)); got != time.Millisecond {
-		t.Errorf("after many more: %v, want 1 ms", got)
-	}
+	same.As(t, "after many more", time.Millisecond, d.longest(at.Add(31*time.Second)))
 }

@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // However long an outage was, a pass is tried again within seconds of its end, and at
@@ -37,9 +39,7 @@ func TestRetriesAreCappedAndKeepKnownInstants(t *testing.T) {
 			for range tc.failed {
 				r.When(req)
 			}
-			if got := r.When(req); got != tc.want {
-				t.Errorf("again after %v, want %v", got, tc.want)
-			}
+			same.As(t, "time until the next try", tc.want, r.When(req))
 			if r.Forget(req); tc.wake <= 0 && r.When(req) != firstRetry {
 				t.Error("a pass that succeeded does not end the back-off")
 			}

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // Each change of a run's phase, of a step and of its workers is one line of the log.
@@ -55,9 +56,7 @@ func TestTransitions(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, transitions(&tc.before, &tc.after), cmp.AllowUnexported(transition{})); diff != "" {
-				t.Errorf("transitions (-want +got):\n%s", diff)
-			}
+			same.As(t, "transitions", tc.want, transitions(&tc.before, &tc.after), cmp.AllowUnexported(transition{}))
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/address"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const someRules = `
@@ -116,9 +117,7 @@ func TestServicesAreJudgedByWhatIsBehindThem(t *testing.T) {
 			if (got.Refusal == "") != (tc.refusal == "") || !strings.Contains(got.Refusal, tc.refusal) {
 				t.Errorf("refusal %q, want %q", got.Refusal, tc.refusal)
 			}
-			if got.Problem != tc.problem {
-				t.Errorf("problem %q, want %q", got.Problem, tc.problem)
-			}
+			same.As(t, "problem", tc.problem, got.Problem)
 			if tc.allowed == "" {
 				return
 			}
@@ -142,9 +141,7 @@ func TestWhetherAServiceIsGone(t *testing.T) {
 	} {
 		u, err := url.Parse(tc.at)
 		must.Succeed(t, err)
-		if got := targets.Gone(targets.Place(u), tc.found, "1"); got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		same.As(t, name+": what is gone", tc.want, targets.Gone(targets.Place(u), tc.found, "1"))
 	}
 }
 
@@ -207,9 +204,7 @@ func TestEndpointsAreConfirmedByTheirPods(t *testing.T) {
 		wrong: {service(func(s *policy.Service) { s.Pods = nil }), service(func(s *policy.Service) { s.Pods["api-0"] = policy.Pod{Addresses: []string{"10.1.0.8"}} })},
 	} {
 		for _, of := range s {
-			if got := targets.Unconfirmed(place, policy.Facts{Service: of}); got != want {
-				t.Errorf("%q, want %q", got, want)
-			}
+			same.As(t, "what is not confirmed", want, targets.Unconfirmed(place, policy.Facts{Service: of}))
 		}
 	}
 }

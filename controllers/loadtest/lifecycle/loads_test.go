@@ -201,9 +201,7 @@ func (f *family) why() string {
 
 func (f *family) expect(want string) {
 	f.t.Helper()
-	if got := f.line(); got != want {
-		f.t.Errorf("%s\nwant %s", got, want)
-	}
+	same.As(f.t, "how far the loads are", want, f.line())
 }
 
 // begun has the loads begin at 2 s.

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // In a run that has begun, a worker is there, silent, or lost: silent is one whose pod
@@ -57,9 +57,7 @@ func TestWorkerLossDetection(t *testing.T) {
 				lt.Status.Workers.Desired, seen.Workers = 1, seen.Workers[:1] // no other could be there
 			}
 			s := lifecycle.Decide(lt, policy.Rules{}, seen, now).Status
-			if diff := cmp.Diff(v1beta1.WorkerCounts{Desired: lt.Status.Workers.Desired, Ready: tc.ready, Silent: tc.silent, Lost: tc.lost}, s.Workers); diff != "" {
-				t.Errorf("workers (-want +got):\n%s", diff)
-			}
+			same.As(t, "workers", v1beta1.WorkerCounts{Desired: lt.Status.Workers.Desired, Ready: tc.ready, Silent: tc.silent, Lost: tc.lost}, s.Workers)
 		})
 	}
 }
@@ -106,12 +104,8 @@ func TestLossMessageNamesTheFirstEndedWorker(t *testing.T) {
 			lt := limited(0)
 			lt.Status.Workers.Desired = 3
 			d := lifecycle.Decide(lt, policy.Rules{}, awaited(tc.workers...), began.Add(15*time.Second))
-			if diff := cmp.Diff("False WorkerLost: "+tc.want, said(d.Status, v1beta1.ConditionWorkersReady)); diff != "" {
-				t.Errorf("condition (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff([]lifecycle.Event{{Warning: true, Reason: v1beta1.ReasonWorkerLost, Message: tc.want}}, d.Events); diff != "" {
-				t.Errorf("events (-want +got):\n%s", diff)
-			}
+			same.As(t, "condition", "False WorkerLost: "+tc.want, said(d.Status, v1beta1.ConditionWorkersReady))
+			same.As(t, "events", []lifecycle.Event{{Warning: true, Reason: v1beta1.ReasonWorkerLost, Message: tc.want}}, d.Events)
 		})
 	}
 }
@@ -160,9 +154,7 @@ func TestWorkerLostInAPauseEndsTheRun(t *testing.T) {
 	if s := d.Status; s.Verdict != v1beta1.VerdictInconclusive || said(s, v1beta1.ConditionGeneratorHealthy) != "" || s.Steps[1].State != v1beta1.StepSkipped {
 		t.Errorf("verdict %s, generator %q, second step %s; want Inconclusive, nothing, Skipped", s.Verdict, said(s, v1beta1.ConditionGeneratorHealthy), s.Steps[1].State)
 	}
-	if d.RequeueAfter != 30*time.Second {
-		t.Errorf("again after %v, want after the 30s that workers have to end", d.RequeueAfter)
-	}
+	same.As(t, "time until the next pass, 30s for workers to end", 30*time.Second, d.RequeueAfter)
 }
 
 // A report that is of another plan ends the run once, and as what it is.
@@ -171,9 +163,7 @@ func TestReportOfAnotherPlanEndsTheRun(t *testing.T) {
 	seen.Step = &exchange.Report{Merged: measure.NewMeasurement(2), Reporting: 1, Until: began.Add(20 * time.Second)}
 	d := lifecycle.Decide(limited(0), policy.Rules{}, seen, began.Add(20*time.Second))
 	want := "InvalidResult: step one: measured 2 requests, the spec has 1 and the status 1"
-	if diff := cmp.Diff(want, failure(d.Status)); diff != "" {
-		t.Errorf("condition (-want +got):\n%s", diff)
-	}
+	same.As(t, "condition", want, failure(d.Status))
 	if s := d.Status; s.Steps[0].State != v1beta1.StepCut || s.Steps[1].State != v1beta1.StepSkipped || len(d.Events) != 1 {
 		t.Errorf("the steps are %s and %s with events %v; want Cut, Skipped and one", s.Steps[0].State, s.Steps[1].State, d.Events)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // accepted is a run whose workers are awaited.
@@ -137,9 +138,7 @@ func TestTargetOfARunThatIsHeldFromTheBeginning(t *testing.T) {
 	spec := ladder()
 	spec.Suspend, spec.Preflight = true, questions()
 	want := "Unknown PreflightPending: Waiting for workers: each must pass the preflight checks before it is ready."
-	if diff := cmp.Diff(want, verdictOn(&accepted(spec).Status)); diff != "" {
-		t.Errorf("condition (-want +got):\n%s", diff)
-	}
+	same.As(t, "condition", want, verdictOn(&accepted(spec).Status))
 }
 
 // A run that began before anybody could ask stays without the condition, and a
@@ -147,14 +146,10 @@ func TestTargetOfARunThatIsHeldFromTheBeginning(t *testing.T) {
 func TestTargetVerifiedIsNotSaidAfterwards(t *testing.T) {
 	lt := limited(0)
 	s := lifecycle.Decide(lt, policy.Rules{}, three(exchange.Worker{Connected: true, Ready: true}), began.Add(15*time.Second)).Status
-	if got := verdictOn(&s); got != "" {
-		t.Errorf("of a run that had begun it is said: %s", got)
-	}
+	same.As(t, "condition of a run that had begun", "", verdictOn(&s))
 	spec := ladder()
 	spec.Requests = nil
-	if got := verdictOn(&accepted(spec).Status); got != "" {
-		t.Errorf("of a refused run it is said: %s", got)
-	}
+	same.As(t, "condition of a refused run", "", verdictOn(&accepted(spec).Status))
 }
 
 func TestTargetVerifiedMessage(t *testing.T) {
@@ -180,9 +175,7 @@ func TestTargetVerifiedMessage(t *testing.T) {
 			spec := ladder()
 			spec.Preflight = []v1beta1.Preflight{{Name: "q", Expect: tt.expect}}
 			s := lifecycle.Decide(accepted(spec), policy.Rules{}, three(exchange.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
-			if diff := cmp.Diff("True PreflightPassed: "+tt.want, verdictOn(&s)); diff != "" {
-				t.Errorf("condition (-want +got):\n%s", diff)
-			}
+			same.As(t, "condition", "True PreflightPassed: "+tt.want, verdictOn(&s))
 		})
 	}
 }
@@ -203,9 +196,7 @@ func TestTargetVerifiedByCallsMessage(t *testing.T) {
 	s := lifecycle.Decide(accepted(spec), policy.Rules{}, three(exchange.Worker{Connected: true, Ready: true, Answers: 16, Descriptors: oneDigest}), began).Status
 	want := "True PreflightPassed: grpcHealth is SERVING; grpcHealth shop.v1.Shop is SERVING; alive is SERVING; shop.v1.Shop/About has status OK; " +
 		"shop.v1.Shop/About has status OK; no cart has status OK or NOT_FOUND; one has status NOT_FOUND; shop.v1.Shop/About has .version 4."
-	if diff := cmp.Diff(want, verdictOn(&s)); diff != "" {
-		t.Errorf("condition (-want +got):\n%s", diff)
-	}
+	same.As(t, "condition", want, verdictOn(&s))
 }
 
 // However much is asked, the message is one that the API server takes, and that

@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // cutOff is a worker that has had no session in the life of this process.
@@ -88,9 +89,7 @@ func TestSilenceSaysWhatIsNotAccepted(t *testing.T) {
 	refused.LastSeen, refused.Refusal = began.Add(12*time.Second), "requests[0].outcomes: 13 classes, there are 16"
 	d := lifecycle.Decide(limited(0), policy.Rules{}, awaited(refused), began.Add(20*time.Second))
 	const want = "False WorkerSilent: The operator does not accept what worker 0 sends: requests[0].outcomes: 13 classes, there are 16. Its image may be of another version than the operator. The run waits for its measurements until the step's time limit."
-	if got := said(d.Status, v1beta1.ConditionWorkersReady); got != want {
-		t.Errorf("WorkersReady is %s, want %s", got, want)
-	}
+	same.As(t, "WorkersReady", want, said(d.Status, v1beta1.ConditionWorkersReady))
 }
 
 // People see that a worker is silent, and since when; the status is written once.
@@ -234,9 +233,7 @@ func TestHeldRunGivesNoWorkerUp(t *testing.T) {
 	lt.Status.Steps[1].State, lt.Status.Steps[1].StartTime = v1beta1.StepPending, nil
 	lt.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionSuspended, Status: metav1.ConditionFalse, LastTransitionTime: metav1.NewTime(began)}} // held before
 	d := lifecycle.Decide(lt, rules(t, "limits: {namespaces: [{held: 1ns}]}"), awaited(cutOff), began.Add(time.Hour))
-	if d.RequeueAfter != time.Millisecond {
-		t.Errorf("again after %v", d.RequeueAfter)
-	}
+	same.As(t, "time until the next pass", time.Millisecond, d.RequeueAfter)
 	s := d.Status
 	if s.Verdict != "" || s.Workers.Silent != 1 || s.Phase != v1beta1.PhaseSuspended {
 		t.Errorf("verdict %q, %d silent in phase %s; want none, 1, Suspended", s.Verdict, s.Workers.Silent, s.Phase)

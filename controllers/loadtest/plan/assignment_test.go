@@ -81,9 +81,7 @@ func TestWorkers(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := planned(t, tc.spec).Workers; got != tc.want {
-				t.Errorf("%d workers, want %d", got, tc.want)
-			}
+			same.As(t, "workers", tc.want, planned(t, tc.spec).Workers)
 		})
 	}
 }
@@ -158,17 +156,13 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 			t.Errorf("rows of %s are chosen by %s, want uniformly", d.GetName(), d.GetChoice())
 		}
 	}
-	if a.GetClientHeader() != "" {
-		t.Errorf("client header %q without a rate limit", a.GetClientHeader())
-	}
+	same.As(t, "client header without a rate limit", "", a.GetClientHeader())
 }
 
 func TestURLWithoutFinalSlash(t *testing.T) {
 	s := withSteps(v1beta1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)})
 	s.Target.URL = "http://shortener:8080/"
-	if got := assignments(t, s)[0].GetTarget().GetUrl(); got != "http://shortener:8080" {
-		t.Errorf("url is %q", got)
-	}
+	same.As(t, "url", "http://shortener:8080", assignments(t, s)[0].GetTarget().GetUrl())
 }
 
 // Every number below total belongs to exactly one worker.
@@ -237,9 +231,7 @@ func TestAssignmentsAreDeterministic(t *testing.T) {
 	}
 	other.Spec.RandomSeed = ptr(int64(0))
 	list = plan.Assignments(other)
-	if got := list[2].GetSeed(); got != 0 {
-		t.Errorf("the seed is %d, want the user's, which is 0", got)
-	}
+	same.As(t, "the seed", 0, list[2].GetSeed())
 }
 
 // The plan is that of status, whatever the spec would be expanded to now.

@@ -45,9 +45,7 @@ func TestFormsThatAreNoBodyAreRefused(t *testing.T) {
 		s := spec(upload)
 		edit(s.Requests[0].HTTP)
 		_, refusal := plan.New(loadTest(s), policy.Everything())
-		if got := message(refusal); got != want {
-			t.Errorf("refused: %q, want %q", got, want)
-		}
+		same.As(t, "refusal", want, message(refusal))
 	}
 }
 
@@ -66,8 +64,6 @@ func TestRedirectsThatCannotBeFollowedAreRefused(t *testing.T) {
 		s := spec(upload)
 		edit(s)
 		_, refusal := plan.New(loadTest(s), policy.Everything())
-		if got := message(refusal); got != want {
-			t.Errorf("refused: %q, want %q", got, want)
-		}
+		same.As(t, "refusal", want, message(refusal))
 	}
 }

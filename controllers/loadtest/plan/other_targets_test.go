@@ -55,9 +55,7 @@ func TestRequestsHaveWhatTheirTargetHas(t *testing.T) {
 
 func TestRequestsToOtherTargetsAreChecked(t *testing.T) {
 	spec := withIdentity()
-	if got := plan.Timeout(spec, &spec.Requests[1]); got != 3*time.Second {
-		t.Errorf("the timeout is %s, want that of the other target", got)
-	}
+	same.As(t, "the timeout", 3*time.Second, plan.Timeout(spec, &spec.Requests[1]))
 	for name, tt := range map[string]struct {
 		change func(*v1beta1.LoadTestSpec)
 		want   string

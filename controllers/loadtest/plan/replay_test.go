@@ -54,9 +54,7 @@ func TestAReplayIsOneStep(t *testing.T) {
 func TestAReplayHasDefaults(t *testing.T) {
 	s := yamlSpec(t, "{steps: [], requests: [{name: a, http: {}}], replay: {"+aLog+"}}")
 	all := assignments(t, s)
-	if len(all) != 1 {
-		t.Errorf("%d workers, want one", len(all))
-	}
+	same.As(t, "workers", 1, len(all))
 	want := &workerv1.Replay{File: "/var/run/loadtest-volumes/claims/loadtest-logs/access.log", SpeedMicros: 1e6, MaxRateMicros: 2500e6, Methods: []string{"GET", "HEAD"}, Routes: []*workerv1.Route{{}}}
 	same.As(t, "the log", protojson.Format(want), protojson.Format(all[0].GetReplay()))
 	rate := v1beta1.NewDecimal("5001")
@@ -88,9 +86,7 @@ func TestReplaysThatAreRefused(t *testing.T) {
 			if _, refusal := plan.New(loadTest(s), policy.Rules{}); refusal != nil {
 				got = refusal.Message
 			}
-			if got != tt.want {
-				t.Errorf("refused: %q, want %q", got, tt.want)
-			}
+			same.As(t, "refusal", tt.want, got)
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // visits is a spec whose journey waits for 3 s at most and sends three requests, at a rate.
@@ -65,9 +66,7 @@ func TestWorkersForSessions(t *testing.T) {
 		"three requests each, and more": {"834", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := plan.Workers(spec(visits(tt.rate, ""))); got != tt.want {
-				t.Errorf("%d workers, want %d", got, tt.want)
-			}
+			same.As(t, "workers", tt.want, plan.Workers(spec(visits(tt.rate, ""))))
 		})
 	}
 	long := spec(visits("100", ""))

@@ -46,9 +46,7 @@ func TestStreamsThatCannotBeReadOrJudgedAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := yamlSpec(t, tc.spec)
 			_, refusal := plan.New(loadTest(s), policy.Everything())
-			if got := message(refusal); got != tc.want {
-				t.Errorf("refused: %q, want %q", got, tc.want)
-			}
+			same.As(t, "refusal", tc.want, message(refusal))
 		})
 	}
 }

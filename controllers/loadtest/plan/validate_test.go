@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestPolicyDecidesOnTheHost(t *testing.T) {
@@ -240,9 +241,7 @@ func TestRefusals(t *testing.T) {
 			if _, refusal := plan.New(loadTest(yamlSpec(t, tc.spec)), policy.Rules{}); refusal != nil {
 				got = refusal.Reason + ": " + refusal.Message
 			}
-			if got != tc.want {
-				t.Errorf("refused: %q, want %q", got, tc.want)
-			}
+			same.As(t, "refusal", tc.want, got)
 		})
 	}
 }

@@ -60,9 +60,7 @@ func TestConnectionsOfWebSocketThatCannotBeOpenedAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, refusal := plan.New(loadTest(yamlSpec(t, tc.spec)), policy.Everything())
-			if got := message(refusal); got != tc.want {
-				t.Errorf("refused: %q, want %q", got, tc.want)
-			}
+			same.As(t, "refusal", tc.want, message(refusal))
 		})
 	}
 }
