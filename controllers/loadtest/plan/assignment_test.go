@@ -38,9 +38,27 @@ func planned(t *testing.T, spec *v1beta1.LoadTestSpec) plan.Plan {
 // accepted is a LoadTest of a spec with its plan in status.
 func accepted(t *testing.T, spec *v1beta1.LoadTestSpec) *v1beta1.LoadTest {
 	t.Helper()
-	lt, p := loadTest(spec), planned(t, spec)
+	return acceptedUnder(t, policy.Everything(), spec)
+}
+
+func acceptedUnder(t *testing.T, rules policy.Rules, spec *v1beta1.LoadTestSpec) *v1beta1.LoadTest {
+	t.Helper()
+	lt := loadTest(spec)
+	p, refusal := plan.New(lt, rules)
+	if refusal != nil {
+		t.Fatalf("refused: %v", refusal)
+	}
 	p.Record(&lt.Status)
 	return lt
+}
+
+// refusalOf is why a LoadTest is refused, and nothing of one that is accepted.
+func refusalOf(lt *v1beta1.LoadTest, rules policy.Rules) string {
+	_, refusal := plan.New(lt, rules)
+	if refusal == nil {
+		return ""
+	}
+	return refusal.Message
 }
 
 func assignments(t *testing.T, spec *v1beta1.LoadTestSpec) []*workerv1.Assignment {

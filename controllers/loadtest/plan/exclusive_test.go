@@ -33,8 +33,7 @@ func TestPartsThatExcludeEachOtherAreRefused(t *testing.T) {
 		`steps: [{name: 10 to 1.5 users, users: 10, rampTo: "1.5", ratePerUser: 1, duration: 1s}]`:       ramped,
 		"steps: [{name: 10 to 1000001 users, users: 10, rampTo: 1000001, ratePerUser: 1, duration: 1s}]": ramped,
 	} {
-		_, refusal := plan.New(loadTest(yamlSpec(t, "{"+fields+"}")), policy.Everything())
-		same.As(t, fields+": refusal", want, message(refusal))
+		same.As(t, fields+": refusal", want, refusalOf(loadTest(yamlSpec(t, "{"+fields+"}")), policy.Everything()))
 	}
 }
 

@@ -180,10 +180,7 @@ func TestMessageThatIsTooLongIsRefused(t *testing.T) {
 	} {
 		lt := calling()
 		set(&lt.Spec)
-		_, refusal := plan.New(lt, policy.Rules{})
-		if want := "spec." + field + ".grpc.message: must have at most 65536 bytes."; refusal == nil || refusal.Message != want {
-			t.Errorf("%v, want %s", refusal, want)
-		}
+		same.As(t, "refusal", "spec."+field+".grpc.message: must have at most 65536 bytes.", refusalOf(lt, policy.Rules{}))
 	}
 }
 
@@ -194,10 +191,7 @@ func TestMessagesThatAreTooLongTogetherAreRefused(t *testing.T) {
 	for range 3 {
 		call.Messages = append(call.Messages, apiextensionsv1.JSON{Raw: []byte(`{"item": "` + strings.Repeat("x", 22<<10) + `"}`)})
 	}
-	_, refusal := plan.New(lt, policy.Rules{})
-	if want := "spec.requests[0].grpc.messages: must together have at most 65536 bytes."; refusal == nil || refusal.Message != want {
-		t.Errorf("%v, want %s", refusal, want)
-	}
+	same.As(t, "refusal", "spec.requests[0].grpc.messages: must together have at most 65536 bytes.", refusalOf(lt, policy.Rules{}))
 }
 
 // The secrets of a question's metadata are mounted, as those of its headers are.

@@ -93,14 +93,7 @@ func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
 	} {
 		s := spec(shop)
 		edit(s)
-		_, refusal := plan.New(loadTest(s), policy.Everything())
-		if got := ""; refusal != nil {
-			if got = refusal.Message; got != want {
-				t.Errorf("refused: %s\nwant: %s", got, want)
-			}
-		} else if want != "" {
-			t.Errorf("accepted; want: %s", want)
-		}
+		same.As(t, "refusal", want, refusalOf(loadTest(s), policy.Everything()))
 	}
 }
 
@@ -134,8 +127,7 @@ func TestRatesOfJourneysAreRefusedFromEachPlace(t *testing.T) {
 		"a search of users and rate": {search(perUser), think},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, refusal := plan.New(loadTest(spec(with(shop, stepsOf(), tt.load))), policy.Everything())
-			same.As(t, "refusal", tt.want, message(refusal))
+			same.As(t, "refusal", tt.want, refusalOf(loadTest(spec(with(shop, stepsOf(), tt.load))), policy.Everything()))
 		})
 	}
 }

@@ -32,12 +32,7 @@ func withIdentity() *v1beta1.LoadTestSpec {
 }
 
 func TestRequestsHaveWhatTheirTargetHas(t *testing.T) {
-	lt := loadTest(withIdentity())
-	p, refusal := plan.New(lt, policy.Rules{})
-	if refusal != nil {
-		t.Fatal(refusal.Message)
-	}
-	p.Record(&lt.Status)
+	lt := acceptedUnder(t, policy.Rules{}, withIdentity())
 	same.As(t, "status", []v1beta1.OtherTargetStatus{{Name: "identity", TargetURL: "http://keycloak." + lt.Namespace + ".svc:80"}}, lt.Status.OtherTargets)
 	lt.Status.Internal.OtherAccess = []v1beta1.TargetAccess{{Name: "keycloak.demo.svc.cluster.local."}}
 	for _, a := range plan.Assignments(lt) {

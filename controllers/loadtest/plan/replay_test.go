@@ -82,11 +82,7 @@ func TestReplaysThatAreRefused(t *testing.T) {
 		"which is none, at last": {`{steps: [], replay: {` + aLog + `}}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, got := yamlSpec(t, tt.spec), ""
-			if _, refusal := plan.New(loadTest(s), policy.Rules{}); refusal != nil {
-				got = refusal.Message
-			}
-			same.As(t, "refusal", tt.want, got)
+			same.As(t, "refusal", tt.want, refusalOf(loadTest(yamlSpec(t, tt.spec)), policy.Rules{}))
 		})
 	}
 }
@@ -98,16 +94,11 @@ func TestARateLimitHoldsForAReplay(t *testing.T) {
 		"501": "spec.replay.maxRate: 501 requests per second are more than a LoadTest of namespace demo may have; at most 500 are accepted.",
 		"500": "",
 	} {
-		s, got := yamlSpec(t, "{steps: [], requests: [{name: a, http: {}}], replay: {"+aLog+"}}"), ""
+		s := yamlSpec(t, "{steps: [], requests: [{name: a, http: {}}], replay: {"+aLog+"}}")
 		if maxRate != "" {
 			rate := v1beta1.NewDecimal(maxRate)
 			s.Replay.MaxRate = &rate
 		}
-		if _, refusal := plan.New(loadTest(s), limited()); refusal != nil {
-			got = refusal.Message
-		}
-		if got != want {
-			t.Errorf("with maxRate %q it is refused: %q, want %q", maxRate, got, want)
-		}
+		same.As(t, "refusal of maxRate "+maxRate, want, refusalOf(loadTest(s), limited()))
 	}
 }

@@ -56,8 +56,7 @@ func TestSearchesThatAreNoneAreRefused(t *testing.T) {
 		"a hold that is short": {held, "spec.search.hold: must be 0s, or at least duration."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, refusal := plan.New(loadTest(spec(search(tt.search))), policy.Everything())
-			same.As(t, "refusal", tt.want, message(refusal))
+			same.As(t, "refusal", tt.want, refusalOf(loadTest(spec(search(tt.search))), policy.Everything()))
 		})
 	}
 }
@@ -82,16 +81,12 @@ func TestThresholdsThatAProbeCannotKeepAreRefused(t *testing.T) {
 		edit(&threshold)
 		searching := spec(search(usersSearch(1, 100)))
 		searching.Thresholds = []v1beta1.Threshold{threshold}
-		if _, refusal := plan.New(loadTest(searching), policy.Everything()); message(refusal) != want {
-			t.Errorf("%q: refused: %q, want %q", field, message(refusal), want)
-		}
+		same.As(t, field+": refusal", want, refusalOf(loadTest(searching), policy.Everything()))
 	}
 	searching := spec(search(usersSearch(1, 100)))
 	searching.Worker = &v1beta1.Worker{OnLoss: v1beta1.LossContinue}
 	const want = "spec.worker.onLoss: must not be Continue with search, which needs all of the load that it asks for."
-	if _, refusal := plan.New(loadTest(searching), policy.Everything()); message(refusal) != want {
-		t.Errorf("onLoss: refused: %q, want %q", message(refusal), want)
-	}
+	same.As(t, "refusal of onLoss", want, refusalOf(loadTest(searching), policy.Everything()))
 }
 
 // A probe that is appended follows a rest, unless there is none, and takes as long as the

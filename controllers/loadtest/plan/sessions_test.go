@@ -81,9 +81,7 @@ func TestSessionsAreLimitedByWhatTheySend(t *testing.T) {
 	rules.Limits.Rate = 15
 	lt := &v1beta1.LoadTest{Spec: *spec(visits("5", ""))}
 	lt.Namespace = "shop"
-	if _, refusal := plan.New(lt, rules); refusal != nil {
-		t.Errorf("5 sessions of 3 requests are refused: %s", refusal.Message)
-	}
+	same.As(t, "refusal of 5 sessions of 3 requests", "", refusalOf(lt, rules))
 	lt.Spec.Steps[0].RampTo = decimal("6")
 	want := "spec.steps[0]: sessions of up to 3 requests each send up to 18 requests per second, which is more than a LoadTest of namespace shop may have; at most 15 are accepted."
 	if _, refusal := plan.New(lt, rules); refusal == nil || !strings.Contains(refusal.Message, want) {

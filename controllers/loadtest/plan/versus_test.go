@@ -219,14 +219,9 @@ func TestVersusRefusals(t *testing.T) {
 			"spec.versus.preflight[0].expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path.",
 		},
 	} {
-		_, refusal := plan.New(loadTest(versus(rungs(true, 10, 100), tc.change)), policy.Rules{})
-		if refusal == nil || refusal.Message != tc.want {
-			t.Errorf("%s: refusal %v, want %s", name, refusal, tc.want)
-		}
+		same.As(t, name+": refusal", tc.want, refusalOf(loadTest(versus(rungs(true, 10, 100), tc.change)), policy.Rules{}))
 	}
-	if _, refusal := plan.New(loadTest(versus(repeated(16, rungs(true, 10, 100)))), policy.Rules{}); refusal != nil {
-		t.Errorf("16 repetitions are refused: %v", refusal)
-	}
+	same.As(t, "refusal of 16 repetitions", "", refusalOf(loadTest(versus(repeated(16, rungs(true, 10, 100)))), policy.Rules{}))
 }
 
 // Workers have a target, requests and questions for each side, and each step says which.
@@ -331,9 +326,7 @@ func TestOtherTargetsAreNumberedWithoutTheControl(t *testing.T) {
 	s.Logins[0] = v1beta1.Login{Name: "old", Type: v1beta1.LoginAWSSigV4, SecretName: "old", AWS: &v1beta1.AWSSignature{Region: "a", Service: "b"}}
 	s.Preflight = []v1beta1.Preflight{{GRPCHealth: &v1beta1.GRPCHealth{}}}
 	const want = "spec.otherTargets[v3].login: AWSSigV4 signs requests of HTTP alone, and calls of gRPC go there, too; use another login."
-	if _, refusal := plan.New(loadTest(s), policy.Everything()); refusal == nil || refusal.Message != want {
-		t.Errorf("refusal %v, want %s", refusal, want)
-	}
+	same.As(t, "refusal", want, refusalOf(loadTest(s), policy.Everything()))
 }
 
 // A comparison of two targets is sent as a run of one is: by vegeta, too.
