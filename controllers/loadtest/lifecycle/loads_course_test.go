@@ -38,15 +38,12 @@ func TestHowFarLoadsWent(t *testing.T) {
 		"one was aborted": {func(f *family) {
 			f.end("readers", v1beta1.VerdictFailed, v1beta1.ReasonAborted)
 			f.pass()
-			f.end("late", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			f.inTurn("late Canceled, noise Canceled")
 		}, "True Aborted: Load readers was aborted by a threshold. The others were ended."},
 		"the background was cut as planned": {func(f *family) {
 			f.end("readers", v1beta1.VerdictFailed, v1beta1.ReasonStoppedOnBreach)
 			f.pass()
-			f.end("late", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
-			f.pass()
-			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			f.inTurn("late Passed", "noise Canceled")
 		}, "True AllStepsRan: All loads ran."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,14 +60,11 @@ func TestHowFarLoadsWent(t *testing.T) {
 // passed.
 func TestLoadsThatWereCutByADeadlineThatWasPutOff(t *testing.T) {
 	f := begun(t)
-	f.end("readers", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
-	f.pass()
+	f.inTurn("readers Passed")
 	f.now, f.parent.Spec.ActiveDeadlineSeconds = began.Add(10*time.Second), ptr.To[int64](10)
 	f.pass()
 	f.parent.Spec.ActiveDeadlineSeconds = ptr.To[int64](100)
-	f.end("late", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-	f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-	f.pass()
+	f.inTurn("late Canceled, noise Canceled")
 	same.As(t, "verdict", v1beta1.VerdictError, f.parent.Status.Verdict)
 }
 
@@ -85,9 +79,7 @@ func (f *family) keeps() lifecycle.Keep {
 // them.
 func TestTheVerdictOfLoadsIsAnnouncedThoughTheStoreIsAway(t *testing.T) {
 	f := begun(t)
-	f.endForegrounds()
-	f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-	f.pass()
+	f.inTurn("readers Passed", "late Passed", "noise Canceled")
 	same.As(t, "before anything was tried", lifecycle.Keep{}, f.keeps())
 	meta.SetStatusCondition(&f.tests["sale-late"].Status.Conditions, metav1.Condition{Type: v1beta1.ConditionArchived, Status: metav1.ConditionFalse, Reason: v1beta1.ReasonArchiveFailed})
 	same.As(t, "after one failed", lifecycle.Keep{Announce: true}, f.keeps())

@@ -56,8 +56,6 @@ func TestRunningStepWakesUpAtItsNextInstant(t *testing.T) {
 
 // A worker without a final report when a step is given up is counted as lost, once.
 func TestWorkersWithoutFinalReportAreLostAtTheLimit(t *testing.T) {
-	final, ended := ready, exchange.Worker{Pod: exchange.PodEnded}
-	final.Final = true
 	endedLater := exchange.Worker{Pod: exchange.PodEnded, Final: true}
 	for name, tc := range map[string]struct {
 		workers []exchange.Worker
@@ -115,8 +113,6 @@ func TestAReportStandsInTheStatus(t *testing.T) {
 func TestTerminatedRunEndsWithTheStepThatIsDone(t *testing.T) {
 	lt := limited(0)
 	lt.Spec.Terminate = true
-	final := ready
-	final.Final = true
 	seen := one(final)
 	seen.Step = &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second), ShortestWindow: 10 * time.Second}
 	s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(20*time.Second)).Status
@@ -127,8 +123,6 @@ func TestTerminatedRunEndsWithTheStepThatIsDone(t *testing.T) {
 
 // So is one that the administrator stops in that pass.
 func TestStoppedRunEndsWithTheStepThatIsDone(t *testing.T) {
-	final := ready
-	final.Final = true
 	seen := one(final)
 	seen.Step = &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second), ShortestWindow: 10 * time.Second}
 	s := lifecycle.Decide(limited(0), rules(t, "stop: {}"), seen, began.Add(20*time.Second)).Status

@@ -141,8 +141,6 @@ func TestWhatWasMeasuredBeforeAllWereLostStands(t *testing.T) {
 // until they are all here, what stands in the status stands.
 func TestCountsNeverFall(t *testing.T) {
 	until := began.Add(20 * time.Second)
-	ended, final := exchange.Worker{Pod: exchange.PodEnded}, ready
-	final.Final = true
 	for name, tc := range map[string]struct {
 		workers   []exchange.Worker
 		reporting int32
@@ -190,8 +188,6 @@ func TestStepBeginsWhenEveryWorkerIsConnected(t *testing.T) {
 	left.LastSeen = now.Add(-time.Second)
 	away := cutOff
 	away.LastSeen = now.Add(-100 * time.Second)
-	ending := ready
-	ending.PodEnding = true
 	for name, tc := range map[string]struct {
 		worker exchange.Worker
 		pause  bool
@@ -201,7 +197,7 @@ func TestStepBeginsWhenEveryWorkerIsConnected(t *testing.T) {
 		"it is there":                       {ready, false, v1beta1.StepRunning, 100*time.Second + 500*time.Millisecond},
 		"it left a second ago":              {left, false, v1beta1.StepPending, 4 * time.Second},
 		"it left for longer than a step is": {away, false, v1beta1.StepSkipped, 30 * time.Second},
-		"its pod is being deleted":          {ending, false, v1beta1.StepSkipped, 30 * time.Second},
+		"its pod is being deleted":          {leaving, false, v1beta1.StepSkipped, 30 * time.Second},
 		"a pause begins without it":         {left, true, v1beta1.StepRunning, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -256,12 +252,10 @@ func TestWorkerThatLeftAfterItsLastReportIsNotLost(t *testing.T) {
 
 // A worker whose pod is being deleted does not count as ready before the first step.
 func TestRunDoesNotBeginWithAWorkerThatIsEnding(t *testing.T) {
-	ending := ready
-	ending.PodEnding = true
 	spec := ladder()
 	spec.Parallelism = ptr.To[int32](1)
 	lt := accepted(spec)
-	s := lifecycle.Decide(lt, policy.Rules{}, awaited(ending), began.Add(time.Second)).Status
+	s := lifecycle.Decide(lt, policy.Rules{}, awaited(leaving), began.Add(time.Second)).Status
 	if s.Steps[0].State != v1beta1.StepPending || s.Workers.Ready != 0 {
 		t.Errorf("the first step is %s with %d ready, want Pending with none", s.Steps[0].State, s.Workers.Ready)
 	}
@@ -347,7 +341,6 @@ func TestStepWhoseInstantIsReadBackLateStartsAnew(t *testing.T) {
 func TestStepThatWorkersBeganKeepsItsInstant(t *testing.T) {
 	start := began.Add(30 * time.Second)
 	begun, unready := there(exchange.Worker{Connected: true, Begun: 2}), there(exchange.Worker{Connected: true})
-	ended := exchange.Worker{Pod: exchange.PodEnded}
 	const ahead, later = -200 * time.Millisecond, 2 * time.Second
 	for name, tc := range map[string]struct {
 		workers []exchange.Worker
@@ -404,8 +397,6 @@ func TestStepThatAWorkerBeganLateIsNotJudged(t *testing.T) {
 		lt := limited(1)
 		lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: "failureRate", Max: ptr.To(intstr.Parse("1%"))}}
 		lt.Status.Thresholds = verdict.Thresholds(&lt.Spec, lt.Status.Requests, lt.Status.Steps)
-		final := ready
-		final.Final = true
 		seen := one(final)
 		seen.Step = measured(1, 1, 10, start.Add(10*time.Second))
 		seen.Step.ShortestWindow = 10 * time.Second

@@ -19,6 +19,10 @@ import (
 var (
 	ready  = exchange.Worker{Pod: exchange.PodRunning, Connected: true, Ready: true}
 	coming = exchange.Worker{Pod: exchange.PodWaiting}
+	// final has told all of its step, leaving has a pod that is being deleted.
+	final   = exchange.Worker{Pod: exchange.PodRunning, Connected: true, Ready: true, Final: true}
+	leaving = exchange.Worker{Pod: exchange.PodRunning, Connected: true, Ready: true, PodEnding: true}
+	ended   = exchange.Worker{Pod: exchange.PodEnded}
 )
 
 // awaited are three workers of a run whose Job is there.

@@ -15,7 +15,6 @@ import (
 // The goodput of a running step is that of all workers that are left, or not said. What
 // is in flight has not failed yet, and is not counted as answered.
 func TestSummaryOfARunningStep(t *testing.T) {
-	ended := exchange.Worker{Pod: exchange.PodEnded}
 	for name, tc := range map[string]struct {
 		workers   []exchange.Worker
 		reporting int32
