@@ -29,9 +29,7 @@ import (
 func underWay(t *testing.T, c client.Client, lt *v1beta1.LoadTest) *fixture {
 	t.Helper()
 	r := newFixture(t, c)
-	r.mustPass(lt)
-	r.mustPass(lt)
-	bringPods(t, lt)
+	r.prepare(lt)
 	r.mustPass(lt)
 	r.mustPass(lt) // directs the workers
 	if lt.Status.Steps[0].State != v1beta1.StepRunning {
@@ -156,9 +154,7 @@ func TestAStatusThatIsTooLargeEndsTheRun(t *testing.T) {
 	})
 	r := newFixture(t, c)
 	r.workers.requests = len(lt.Spec.Requests)
-	r.mustPass(lt)
-	r.mustPass(lt)
-	bringPods(t, lt)
+	r.prepare(lt)
 	r.mustPass(lt)
 	for range 2 {
 		r.mustPass(lt)

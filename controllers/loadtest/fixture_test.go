@@ -129,6 +129,14 @@ type fixture struct {
 	*loadtest.Reconciler
 }
 
+// crowded is a fixture without workers, with what a document says of the runs of each namespace, and more.
+func crowded(t *testing.T, ofNamespace, more string) *fixture {
+	t.Helper()
+	r, limits := newFixture(t, apiserver.Client(t)), limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{"+ofNamespace+"}]}\n"+more)
+	r.workers.absent, r.Policy = true, func() *policy.Policy { return limits }
+	return r
+}
+
 func newFixture(t *testing.T, c client.Client) *fixture {
 	r := &fixture{
 		t: t, client: c, workers: &workers{pods: func(run coordinator.RunID) map[int]string { return podUIDs(t, run) }}, recorder: events.NewFakeRecorder(1000),
@@ -260,6 +268,14 @@ func (r *fixture) mustPass(lt *v1beta1.LoadTest) ctrl.Result {
 	result, err := r.pass(lt)
 	must.Succeed(r.t, err)
 	return result
+}
+
+// prepare passes until the workers of a run have their pods.
+func (r *fixture) prepare(lt *v1beta1.LoadTest) {
+	r.t.Helper()
+	r.mustPass(lt)
+	r.mustPass(lt)
+	bringPods(r.t, lt)
 }
 
 // after moves the clock.

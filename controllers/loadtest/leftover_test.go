@@ -26,9 +26,7 @@ func TestALoadTestThatIsCreatedAnewWaitsForTheJobOfTheFirst(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Client(t)
 	r, lt := newFixture(t, c), hello(t)
-	r.mustPass(lt)
-	r.mustPass(lt)
-	bringPods(t, lt)
+	r.prepare(lt)
 	first := &batchv1.Job{}
 	must.Succeed(t, c.Get(t.Context(), client.ObjectKeyFromObject(lt), first))
 

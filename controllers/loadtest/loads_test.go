@@ -22,7 +22,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
-	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -124,10 +123,7 @@ func TestALoadDoesNotTakeTheLoadTestOfAnother(t *testing.T) {
 // The LoadTest waits in the queue with the workers of all its loads, and these wait for it.
 func TestLoadsHaveOnePlaceInTheQueue(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, apiserver.Client(t))
-	r.workers.absent, r.Policy = true, func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}")
-	}
+	r := crowded(t, "runs: 1", "")
 	lt := sale(t)
 	r.mustPass(lt)
 	r.mustPass(lt)
@@ -192,9 +188,7 @@ func TestALoadThatWaitsOutlivesARestart(t *testing.T) {
 	r.mustPass(lt)
 	r.mustPass(lt)
 	buyers := loadsOf(t, lt)[1]
-	r.mustPass(buyers)
-	r.mustPass(buyers)
-	bringPods(t, buyers)
+	r.prepare(buyers)
 	r.mustPass(buyers)
 	if !meta.IsStatusConditionTrue(buyers.Status.Conditions, v1beta1.ConditionWorkersReady) {
 		t.Fatalf("%+v", buyers.Status.Conditions)
@@ -211,10 +205,7 @@ func TestALoadThatWaitsOutlivesARestart(t *testing.T) {
 func TestARunWithLoadsThatIsHeldGivesItsPlaceInTime(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Client(t)
-	r := newFixture(t, c)
-	r.workers.absent, r.Policy = true, func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1, held: 1h}]}")
-	}
+	r := crowded(t, "runs: 1, held: 1h", "")
 	lt := sale(t)
 	r.mustPass(lt)
 	r.mustPass(lt)

@@ -101,11 +101,7 @@ func TestRestoredLoadTestsDoNotAllBegin(t *testing.T) {
 // and has it again when the others have ended.
 func TestPlaceGoesToARunThatCanStart(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, apiserver.Client(t))
-	r.workers.absent = true
-	r.Policy = func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}")
-	}
+	r := crowded(t, "runs: 1", "")
 	list := restored(t, 2)
 	phases := func(want ...v1beta1.Phase) {
 		t.Helper()

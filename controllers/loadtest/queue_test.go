@@ -81,10 +81,7 @@ func tenAtOnce() *policy.Policy {
 // is read again until its place comes. Then it begins by the whole of its spec.
 func TestWhatWaitsIsNotReadAgain(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, apiserver.Client(t))
-	r.workers.absent, r.Policy = true, func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}")
-	}
+	r := crowded(t, "runs: 1", "")
 	counted := &countingReader{Reader: unhurried{apiserver.Client(t)}}
 	r.readPastCache(counted)
 	list := restored(t, 3)
@@ -113,10 +110,7 @@ func TestWhatWaitsIsNotReadAgain(t *testing.T) {
 // A run that waits is looked at whole again when its spec changes.
 func TestAChangeOfWhatWaitsIsJudged(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, apiserver.Client(t))
-	r.workers.absent, r.Policy = true, func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}")
-	}
+	r := crowded(t, "runs: 1", "")
 	list := restored(t, 3)
 	r.passes(list)
 	change(t, list[1], func(s *v1beta1.LoadTestSpec) { s.Parallelism = new(int32(7)) })
@@ -155,11 +149,7 @@ func (c *countingReader) List(ctx context.Context, list client.ObjectList, optio
 // how long it waited.
 func TestQueueMovesInOrder(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, apiserver.Client(t))
-	r.workers.absent = true
-	r.Policy = func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}")
-	}
+	r := crowded(t, "runs: 1", "")
 	list := restored(t, 4)
 	r.passes(list)
 	if places := []string{list[1].Status.Summary.Step, list[2].Status.Summary.Step, list[3].Status.Summary.Step}; fmt.Sprint(places) != "[place 1 of 3 place 2 of 3 place 3 of 3]" {
@@ -194,11 +184,7 @@ func TestQueueMovesInOrder(t *testing.T) {
 // A run that may begin and is refused gives its place to the next.
 func TestRefusedRunLeavesItsPlace(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, apiserver.Client(t))
-	r.workers.absent = true
-	r.Policy = func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1, workers: 2}]}")
-	}
+	r := crowded(t, "runs: 1, workers: 2", "")
 	list := restored(t, 2)
 	*list[0].Spec.Parallelism = 3
 	must.Succeed(t, apiserver.Client(t).Update(t.Context(), list[0]))
@@ -218,11 +204,7 @@ func TestRefusedRunLeavesItsPlace(t *testing.T) {
 // Priority is before age, and a run held by spec.suspend has no place.
 func TestPriorityClassIsBeforeAge(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, apiserver.Client(t))
-	r.workers.absent = true
-	r.Policy = func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}\npriorityClasses: [{name: gate, value: 9}]")
-	}
+	r := crowded(t, "runs: 1", "priorityClasses: [{name: gate, value: 9}]")
 	list := restored(t, 3)
 	for i, edit := range []func(*v1beta1.LoadTestSpec){
 		func(s *v1beta1.LoadTestSpec) { s.Suspend = true }, func(*v1beta1.LoadTestSpec) {},

@@ -119,9 +119,7 @@ func TestDirectives(t *testing.T) {
 	t.Parallel()
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	change(t, lt, func(s *v1beta1.LoadTestSpec) { s.Ladder.Users = []int32{10, 20} })
-	r.mustPass(lt)
-	r.mustPass(lt)
-	bringPods(t, lt)
+	r.prepare(lt)
 	for range 10 {
 		if r.after(time.Second); lt.Status.CurrentStep == 1 {
 			r.workers.silent = true

@@ -99,9 +99,7 @@ func runs(t *testing.T, pod *corev1.Pod, digest string, restarts int32) {
 // carryOut runs a LoadTest to its end, with what happens within its step.
 func (r *fixture) carryOut(lt *v1beta1.LoadTest, within func()) {
 	r.t.Helper()
-	r.mustPass(lt)
-	r.mustPass(lt)
-	bringPods(r.t, lt)
+	r.prepare(lt)
 	r.mustPass(lt) // the start is chosen
 	r.mustPass(lt) // and directed
 	within()
