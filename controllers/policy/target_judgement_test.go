@@ -26,8 +26,7 @@ targets:
 
 func judge(t *testing.T, at string, isProxy bool, f policy.Facts) policy.Judgement {
 	t.Helper()
-	p, err := policy.Load([]byte(someRules))
-	must.Succeed(t, err)
+	p := load(t, someRules)
 	u, err := url.Parse(at)
 	must.Succeed(t, err)
 	targets := p.For("team-a").Targets
@@ -131,8 +130,7 @@ func TestServicesAreJudgedByWhatIsBehindThem(t *testing.T) {
 
 // A Service is the one that was allowed as long as it has the same UID.
 func TestWhetherAServiceIsGone(t *testing.T) {
-	p, err := policy.Load([]byte(someRules))
-	must.Succeed(t, err)
+	p := load(t, someRules)
 	targets := p.For("team-a").Targets
 	for name, tc := range map[string]struct{ at, found, want string }{
 		"the same":            {"http://api", "1", ""},
@@ -268,9 +266,7 @@ func TestRulesAreBounded(t *testing.T) {
 	for document, want := range map[string]string{
 		rules(65, 65): "targets.rules: has 65 rules; at most 64 are allowed", rules(1, 257): "targets.rules[0].cidrs: the rules together have more than 256 ranges",
 	} {
-		if _, err := policy.Load([]byte(document)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		refused(t, document, want)
 	}
 }
 
