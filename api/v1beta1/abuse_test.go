@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // abuses are specs by which a tenant could harm others, and a part of what the API server says
@@ -87,9 +88,7 @@ func TestFieldsOfThePodAreNotOnesOwn(t *testing.T) {
 		if err := c.Create(t.Context(), object.DeepCopy(), client.DryRunAll); err == nil || !strings.Contains(err.Error(), `unknown field "spec.worker.`+field+`"`) {
 			t.Errorf("spec.worker.%s is not refused: %v", field, err)
 		}
-		if err := lenient.Create(t.Context(), object, client.DryRunAll, client.FieldValidation("Ignore")); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, lenient.Create(t.Context(), object, client.DryRunAll, client.FieldValidation("Ignore")))
 		if _, ok, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "worker", field); ok {
 			t.Errorf("spec.worker.%s is stored", field)
 		}

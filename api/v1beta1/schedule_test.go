@@ -131,9 +131,7 @@ func TestTheSmallestScheduleGetsTheDefaults(t *testing.T) {
 		Template: v1beta1.LoadTestTemplate{Spec: got.Spec.Template.Spec},
 	}
 	same.As(t, "spec with defaults", want, got.Spec)
-	if got.Status.ObservedGeneration != -1 {
-		t.Errorf("a schedule that was not seen has observedGeneration %d, want -1", got.Status.ObservedGeneration)
-	}
+	same.As(t, "observedGeneration of a schedule that was not seen", -1, got.Status.ObservedGeneration)
 }
 
 // scheduleColumns is what kubectl get prints, without the age.

@@ -46,9 +46,6 @@ var dataValidations = []validation{
 	{name: "warm-up of a request that is not there", valid: "{requests: [{name: follow, http: {}}], setup: {warmUp: {request: follow, duration: 1h}}}",
 		invalid: "{requests: [{name: home, http: {path: /follow}}], setup: {warmUp: {request: follow, duration: 5s}}}",
 		want:    []string{"spec.setup.warmUp.request: Invalid value: request must be the name of one of spec.requests"}},
-	{name: "warm-up of 0s", valid: "{requests: [{name: follow, http: {}}], setup: {warmUp: {request: follow, duration: 1ms}}}",
-		invalid: "{requests: [{name: follow, http: {}}], setup: {warmUp: {request: follow, duration: 0s}}}",
-		want:    []string{`spec.setup.warmUp.duration: Invalid value: "0s": duration must be a time from 1ms to 1h, such as 5s`}},
 	// Chance.
 	{name: "seed of everything random", valid: "{randomSeed: 9007199254740991}",
 		invalid: "{randomSeed: -1}",

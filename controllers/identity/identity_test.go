@@ -25,6 +25,8 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/identity"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -244,9 +246,7 @@ func check(t *testing.T, forgeries map[string]forgery, reviews int) {
 			if !errors.Is(err, coordinator.ErrUnauthenticated) || !strings.Contains(err.Error(), tc.want) || got != (coordinator.Identity{}) {
 				t.Errorf("got %+v and %v, want that it %s", got, err, tc.want)
 			}
-			if c.reviews != reviews {
-				t.Errorf("%d reviews were asked for, want %d", c.reviews, reviews)
-			}
+			same.As(t, "reviews that were asked for", reviews, c.reviews)
 		})
 	}
 }
@@ -323,9 +323,7 @@ func TestTemporaryFailuresDoNotRefuseAWorker(t *testing.T) {
 func TestIdentityThatNoLongerHolds(t *testing.T) {
 	t.Parallel()
 	was, err := ofWorker().authenticate(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	gone := map[string]forgery{
 		"its pod is gone": {func(c *chain) { c.pod.Name = "another" }, "not found"},
 		"its Job is gone": {func(c *chain) { c.job.Name = "another" }, "not found"},

@@ -16,6 +16,8 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const reviewTimeout = 2 * time.Minute
@@ -90,9 +92,7 @@ func TestReviewsOfANamespaceAreBounded(t *testing.T) {
 		t.Errorf("without room: %v, want an error that may pass", err)
 	}
 	close(server.answer)
-	if err := <-verified; err != nil {
-		t.Errorf("the honest one: %v", err)
-	}
+	must.Report(t, "the honest one", <-verified)
 	group.Wait()
 	if taken, namespaces := r.places.Counts(); taken != 0 || namespaces != 0 {
 		t.Errorf("%d places of %d namespaces are left", taken, namespaces)
@@ -113,9 +113,7 @@ func TestReviewsAreBoundedInAll(t *testing.T) {
 	}
 	cancel() // those that wait, and those that run
 	group.Wait()
-	if n := server.most.Load(); n != maxReviews {
-		t.Errorf("%d reviews ran at once, want %d", n, maxReviews)
-	}
+	same.As(t, "reviews that ran at once", maxReviews, server.most.Load())
 	close(server.answer)
 	if err := r.review(t.Context(), "junk", podRef{namespace: "team-a"}); !errors.Is(err, coordinator.ErrUnauthenticated) {
 		t.Errorf("after the others ended: %v, want that it is refused", err)
@@ -142,13 +140,9 @@ func TestRefusedTokensAreNotReviewedAgain(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if n := len(server.entered); n != 4 {
-		t.Errorf("%d reviews, want one for each use of a valid token", n)
-	}
+	same.As(t, "reviews", 4, len(server.entered))
 	for i := range 2 * maxJunk {
 		r.junk.Add([32]byte{byte(i), byte(i >> 8)}, now.Now())
 	}
-	if r.junk.Len() != maxJunk {
-		t.Errorf("%d refused tokens are remembered, want %d", r.junk.Len(), maxJunk)
-	}
+	same.As(t, "refused tokens are remembered", maxJunk, r.junk.Len())
 }

@@ -21,15 +21,15 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // underWay is a run whose step began; its report is in and is not written yet.
 func underWay(t *testing.T, c client.Client, lt *v1beta1.LoadTest) *fixture {
 	t.Helper()
 	r := newFixture(t, c)
-	r.mustPass(lt)
-	r.mustPass(lt)
-	bringPods(t, lt)
+	r.prepare(lt)
 	r.mustPass(lt)
 	r.mustPass(lt) // directs the workers
 	if lt.Status.Steps[0].State != v1beta1.StepRunning {
@@ -100,9 +100,7 @@ func TestAnInvalidStatusEndsTheRun(t *testing.T) {
 	lt := hello(t)
 	r := underWay(t, c, lt)
 	counted := r.count()
-	if failed := r.untilEnded(lt); failed != 1 {
-		t.Errorf("%d passes failed, want 1", failed)
-	}
+	same.As(t, "passes failed", 1, r.untilEnded(lt))
 	counted("loadtest_refusals_total", `# HELP loadtest_refusals_total Writes that the API server refused, by what was written: a Job, a LoadTest of a load, a status, the results of a step, a deletion.
 # TYPE loadtest_refusals_total counter
 loadtest_refusals_total{of="Deletion"} 0
@@ -129,9 +127,7 @@ func TestARefusedStatusEndsTheRun(t *testing.T) {
 			t.Fatal("the status was taken")
 		}
 	}
-	if err := c.Delete(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Delete(t.Context(), in))
 	awaitStatus(t, lt, true)
 	r.mustPass(lt)
 	if lt.Status.Verdict != v1beta1.VerdictPassed {
@@ -141,9 +137,7 @@ func TestARefusedStatusEndsTheRun(t *testing.T) {
 	lt = hello(t)
 	r = underWay(t, c, lt)
 	noResults(t, lt)
-	if failed := r.untilEnded(lt); failed != 15 {
-		t.Errorf("%d passes failed, want 15", failed)
-	}
+	same.As(t, "passes failed", 15, r.untilEnded(lt))
 	r.abandoned(lt, v1beta1.ReasonStatusRefused, "no results here")
 }
 
@@ -160,9 +154,7 @@ func TestAStatusThatIsTooLargeEndsTheRun(t *testing.T) {
 	})
 	r := newFixture(t, c)
 	r.workers.requests = len(lt.Spec.Requests)
-	r.mustPass(lt)
-	r.mustPass(lt)
-	bringPods(t, lt)
+	r.prepare(lt)
 	r.mustPass(lt)
 	for range 2 {
 		r.mustPass(lt)
@@ -173,9 +165,7 @@ func TestAStatusThatIsTooLargeEndsTheRun(t *testing.T) {
 		t.Fatalf("in step %d, want the last", lt.Status.CurrentStep)
 	}
 	lt.Annotations = map[string]string{"large": strings.Repeat("x", 250_000)}
-	if err := c.Update(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Update(t.Context(), lt))
 	r.mustPass(lt)
 	fill(t, c, lt)
 	r.after(2 * time.Second)
@@ -230,18 +220,14 @@ func TestAPassThatPanicsEndsItsRun(t *testing.T) {
 	r.Workers = p
 	r.mustPass(other)
 	counted := r.count()
-	if failed := r.untilEnded(lt); failed != 10 {
-		t.Errorf("%d passes failed, want 10", failed)
-	}
+	same.As(t, "passes failed", 10, r.untilEnded(lt))
 	counted("loadtest_panics_total", `# HELP loadtest_panics_total Reconcile passes that panicked.
 # TYPE loadtest_panics_total counter
 loadtest_panics_total 10
 `)
 	r.abandoned(lt, v1beta1.ReasonInternalError, "merge: slice bounds out of range")
 	r.mustPass(other)
-	if other.Status.Phase != v1beta1.PhaseStarting {
-		t.Errorf("the other run is %s, want Starting", other.Status.Phase)
-	}
+	same.As(t, "phase of the other run", v1beta1.PhaseStarting, other.Status.Phase)
 }
 
 // A pass that panics once in a while goes on.
@@ -261,9 +247,7 @@ func TestAPassThatPanicsOnceGoesOn(t *testing.T) {
 	}
 	r.workers.silent = false
 	r.mustPass(lt)
-	if lt.Status.Verdict != v1beta1.VerdictPassed {
-		t.Errorf("verdict %q, want Passed", lt.Status.Verdict)
-	}
+	same.As(t, "verdict", v1beta1.VerdictPassed, lt.Status.Verdict)
 }
 
 // What cannot be deleted is said in an event, as the status is final.

@@ -23,9 +23,7 @@ func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 	t.Parallel()
 	direct, kept, lt := apiserver.Client(t), cached(t), hello(t)
 	lt.Spec.Baseline = &v1beta1.Baseline{Name: "before"}
-	if err := direct.Update(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, direct.Update(t.Context(), lt))
 	r := newFixture(t, kept)
 	r.readPastCache(unhurried{direct})
 	pass := func() time.Duration {
@@ -52,25 +50,19 @@ func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 
 	before := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: lt.Namespace, Name: "before"}, Spec: *lt.Spec.DeepCopy()}
 	before.Spec.Baseline = nil
-	if err := direct.Create(t.Context(), before); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, direct.Create(t.Context(), before))
 	cachedAs(t, kept, before, &v1beta1.LoadTest{})
 	waits("LoadTest before (spec.baseline) has not finished." + until)
 
 	finish(t, before)
 	cachedAs(t, kept, before, &v1beta1.LoadTest{})
 	pass()
-	if err := direct.Delete(t.Context(), before); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, direct.Delete(t.Context(), before))
 	pass()
 	if copied := lt.Status.Baseline; copied == nil || copied.UID != string(before.UID) || len(copied.Steps) != 1 || copied.Steps[0].Sent != 7 {
 		t.Errorf("copied %+v", copied)
 	}
-	if err := direct.Get(t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}); err != nil {
-		t.Errorf("the Job, after the baseline was copied and deleted: %v", err)
-	}
+	must.Report(t, "the Job, after the baseline was copied and deleted", direct.Get(t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}))
 }
 
 // Of the LoadTests that passed and have the labels, the last to finish is read: none of another
@@ -79,9 +71,7 @@ func TestLastThatPassedIsRead(t *testing.T) {
 	t.Parallel()
 	direct, kept, lt := apiserver.Client(t), cached(t), hello(t)
 	lt.Labels, lt.Spec.Baseline = map[string]string{"app": "shop"}, &v1beta1.Baseline{Selector: map[string]v1beta1.LabelValue{"app": "shop"}}
-	if err := direct.Update(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, direct.Update(t.Context(), lt))
 	other := apiserver.Namespace(t)
 	for _, run := range []struct {
 		namespace, name, app string
@@ -101,17 +91,13 @@ func TestLastThatPassedIsRead(t *testing.T) {
 		if run.name == "sixth" {
 			created.Finalizers = []string{"example.com/held"}
 		}
-		if err := direct.Create(t.Context(), created); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, direct.Create(t.Context(), created))
 		if run.verdict == "" {
 			continue
 		}
 		finishAs(t, created, run.verdict, created.CreationTimestamp.Add(time.Duration(run.minute)*time.Minute))
 		if run.name == "sixth" {
-			if err := direct.Delete(t.Context(), created); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, direct.Delete(t.Context(), created))
 			t.Cleanup(func() { release(t, created) })
 		}
 	}
@@ -182,7 +168,5 @@ func finishAs(t *testing.T, lt *v1beta1.LoadTest, verdict v1beta1.Verdict, at ti
 	step := &lt.Status.Steps[0]
 	step.State, step.WorkersReporting, step.Result = v1beta1.StepComplete, 2, &v1beta1.StepResult{Goodput: "7.0"}
 	step.Result.Sent = 7
-	if err := apiserver.Client(t).Status().Update(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Status().Update(t.Context(), lt))
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,15 +18,15 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // cached is a client that reads through a cache as the operator's.
 func cached(t *testing.T) client.Client {
 	t.Helper()
 	options, _, err := loadtest.CacheOptions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return apiserver.Cached(t, options)
 }
 
@@ -54,9 +53,7 @@ func withResult(t *testing.T, finished bool) *v1beta1.LoadTest {
 			Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue, Reason: string(v1beta1.VerdictPassed), LastTransitionTime: now,
 		}}
 	}
-	if err := apiserver.Client(t).Status().Update(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Status().Update(t.Context(), lt))
 	return lt
 }
 
@@ -77,14 +74,10 @@ func withMuch(t *testing.T, lt *v1beta1.LoadTest) *v1beta1.LoadTest {
 	t.Helper()
 	c := apiserver.Client(t)
 	lt.Annotations, lt.Labels = map[string]string{"applied": "large"}, map[string]string{"team": "a"}
-	if err := c.Update(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Update(t.Context(), lt))
 	lt.Status.Thresholds = []v1beta1.ThresholdStatus{{Name: "p50", State: v1beta1.ThresholdPassed}}
 	lt.Status.TargetURL = "http://shortener:8080"
-	if err := c.Status().Update(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Status().Update(t.Context(), lt))
 	return lt
 }
 
@@ -103,9 +96,7 @@ func TestTheCacheHoldsLittleOfFinishedRuns(t *testing.T) {
 				want.Spec = v1beta1.LoadTestSpec{TTLSecondsAfterFinished: want.Spec.TTLSecondsAfterFinished}
 				want.Status.Steps, want.Status.Thresholds, want.Status.Requests = nil, nil, nil
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("in the cache (-want +got):\n%s", diff)
-			}
+			same.As(t, "in the cache", want, got)
 		})
 	}
 }
@@ -131,9 +122,7 @@ func TestTheCacheHoldsLittleOfRunsThatHaveNotBegun(t *testing.T) {
 			})
 			cachedAs(t, c, lt, got)
 			want := v1beta1.LoadTestSpec{Suspend: lt.Spec.Suspend, Terminate: lt.Spec.Terminate, Queue: lt.Spec.Queue}
-			if diff := cmp.Diff(want, got.Spec); diff != "" {
-				t.Errorf("in the cache (-want +got):\n%s", diff)
-			}
+			same.As(t, "in the cache", want, got.Spec)
 			if size := v1beta1.JSONSize(got); size > 2_000 {
 				t.Errorf("it takes %d bytes of the cache", size)
 			}
@@ -150,14 +139,10 @@ func TestTheCacheHoldsLittleOfJobsAndPods(t *testing.T) {
 	c, lt := cached(t), hello(t)
 	lt.Status.Workers.Desired = 1
 	job := desired.Job(lt, desired.Config{WorkerImage: "worker:test"})
-	if err := apiserver.Client(t).Create(t.Context(), job); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Create(t.Context(), job))
 	other := &corev1.Pod{Spec: apiserver.PodTemplate().Spec}
 	other.Namespace, other.Name = lt.Namespace, "other"
-	if err := apiserver.Client(t).Create(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Create(t.Context(), other))
 	pod := apiserver.Pod(t, apiserver.Client(t), job, 0) // after the other: once it is here, that one would be
 
 	gotPod, gotJob := &corev1.Pod{}, &batchv1.Job{}
@@ -190,9 +175,7 @@ func TestAPatchLeavesAloneWhatTheCacheLacks(t *testing.T) {
 	}
 	want.ResourceVersion, want.ManagedFields, want.Status.ObservedGeneration = lt.ResourceVersion, lt.ManagedFields, lt.Generation
 	want.Status.Conditions = lt.Status.Conditions
-	if diff := cmp.Diff(want, lt); diff != "" {
-		t.Errorf("stored after the patch (-want +got):\n%s", diff)
-	}
+	same.As(t, "stored after the patch", want, lt)
 }
 
 // The workers of a run that finished before this operator began are directed to end, though
@@ -201,9 +184,7 @@ func TestWorkersOfAFinishedRunEnd(t *testing.T) {
 	t.Parallel()
 	c, lt := cached(t), withMuch(t, withResult(t, true))
 	job := desired.Job(lt, desired.Config{WorkerImage: "worker:test"})
-	if err := apiserver.Client(t).Create(t.Context(), job); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Create(t.Context(), job))
 	cachedAs(t, c, lt, &v1beta1.LoadTest{})
 	cachedAs(t, c, job, &batchv1.Job{})
 	r := newFixture(t, apiserver.Client(t))
@@ -246,9 +227,7 @@ func TestAForeignJobIsSeenThroughTheCache(t *testing.T) {
 	c, lt := cached(t), hello(t)
 	foreign := &batchv1.Job{Spec: batchv1.JobSpec{Template: apiserver.PodTemplate()}}
 	foreign.Namespace, foreign.Name = lt.Namespace, lt.Name
-	if err := apiserver.Client(t).Create(t.Context(), foreign); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Create(t.Context(), foreign))
 	r := newFixture(t, apiserver.Client(t))
 	r.Client = c
 	for range 3 { // to accept, to create, to see what is in the way

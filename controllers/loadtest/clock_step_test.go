@@ -29,9 +29,7 @@ func TestAClockThatIsSetInAStepChangesNothing(t *testing.T) {
 		r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 		set := &setClock{PassiveClock: r.clock}
 		r.Clock = set
-		r.mustPass(lt)
-		r.mustPass(lt)
-		bringPods(t, lt)
+		r.prepare(lt)
 		r.mustPass(lt)
 		r.workers.silent = true
 		r.mustPass(lt)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // What passes over several LoadTests share is guarded; the race detector says so.
@@ -33,9 +34,7 @@ func TestPassesOverSeveralLoadTestsAtOnce(t *testing.T) {
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, group.Wait())
 	for _, lt := range tests {
 		if err := r.client.Get(t.Context(), client.ObjectKeyFromObject(lt), lt); err != nil || lt.Status.Phase != v1beta1.PhaseStarting {
 			t.Errorf("%s is %s, %v; want Starting", client.ObjectKeyFromObject(lt), lt.Status.Phase, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A LoadTest on its way out is left to garbage collection: nothing is created or
@@ -27,13 +28,9 @@ func TestADeletedLoadTestIsForgotten(t *testing.T) {
 	r, lt := newFixture(t, c), hello(t)
 	r.mustPass(lt)
 	r.mustPass(lt)
-	if err := c.DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(lt.Namespace), client.PropagationPolicy("Background")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(lt.Namespace), client.PropagationPolicy("Background")))
 	held := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":["example.com/hold"]}}`))
-	if err := errors.Join(c.Patch(t.Context(), lt, held), c.Delete(t.Context(), lt)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(c.Patch(t.Context(), lt, held), c.Delete(t.Context(), lt)))
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), lt); err != nil || lt.DeletionTimestamp.IsZero() {
 		t.Fatalf("the LoadTest is not on its way out: %v", err)
 	}
@@ -52,9 +49,7 @@ func TestAGoneLoadTestIsForgotten(t *testing.T) {
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	r.mustPass(lt)
 	r.mustPass(lt)
-	if err := apiserver.Client(t).Delete(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Delete(t.Context(), lt))
 	if result := r.mustPass(lt); result.RequeueAfter != 0 || r.workers.forgotten != 1 {
 		t.Errorf("again after %v, forgotten %d times; want never, and once", result.RequeueAfter, r.workers.forgotten)
 	}
@@ -73,9 +68,7 @@ func TestFailedDeletionIsRetried(t *testing.T) {
 		},
 	})
 	r, lt := newFixture(t, c), withResult(t, true)
-	if err := c.Create(t.Context(), desired.Job(lt, desired.Config{WorkerImage: "worker:test"})); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), desired.Job(lt, desired.Config{WorkerImage: "worker:test"})))
 	for _, tc := range []struct {
 		after time.Duration
 		want  string
@@ -111,9 +104,7 @@ func TestANamesakeIsNotDeleted(t *testing.T) {
 	if _, err := r.pass(namesake); !apierrors.IsConflict(err) {
 		t.Errorf("got %v, want a conflict", err)
 	}
-	if err := apiserver.Client(t).Get(t.Context(), client.ObjectKeyFromObject(namesake), namesake); err != nil {
-		t.Errorf("the namesake is gone: %v", err)
-	}
+	must.Report(t, "the namesake is gone", apiserver.Client(t).Get(t.Context(), client.ObjectKeyFromObject(namesake), namesake))
 }
 
 // Nor is a foreign Job that has taken the place of the run's, whether
@@ -129,9 +120,7 @@ func TestAJobInThePlaceOfTheRunsIsNotDeleted(t *testing.T) {
 			owned := desired.Job(lt, desired.Config{WorkerImage: "worker:test"})
 			foreign := owned.DeepCopy()
 			owned.UID, foreign.OwnerReferences = "of-the-one-before", nil
-			if err := apiserver.Client(t).Create(t.Context(), foreign); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, apiserver.Client(t).Create(t.Context(), foreign))
 			reads, deletions := 0, 0
 			r := newFixture(t, interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {

@@ -29,6 +29,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // workers stands in for the coordinator: it keeps what it was directed, and
@@ -128,6 +129,14 @@ type fixture struct {
 	*loadtest.Reconciler
 }
 
+// crowded is a fixture without workers, with what a document says of the runs of each namespace, and more.
+func crowded(t *testing.T, ofNamespace, more string) *fixture {
+	t.Helper()
+	r, limits := newFixture(t, apiserver.Client(t)), limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{"+ofNamespace+"}]}\n"+more)
+	r.workers.absent, r.Policy = true, func() *policy.Policy { return limits }
+	return r
+}
+
 func newFixture(t *testing.T, c client.Client) *fixture {
 	r := &fixture{
 		t: t, client: c, workers: &workers{pods: func(run coordinator.RunID) map[int]string { return podUIDs(t, run) }}, recorder: events.NewFakeRecorder(1000),
@@ -224,9 +233,7 @@ func hello(t *testing.T) *v1beta1.LoadTest {
 	lt := withoutService(t)
 	service := &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shortener"}, Ports: []corev1.ServicePort{{Port: 8080}}}}
 	service.Namespace, service.Name = lt.Namespace, "shortener"
-	if err := apiserver.Client(t).Create(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Create(t.Context(), service))
 	return lt
 }
 
@@ -242,9 +249,7 @@ func withoutService(t *testing.T) *v1beta1.LoadTest {
 		TTLSecondsAfterFinished: ptr.To[int32](600),
 	}}
 	lt.Namespace, lt.Name = apiserver.Namespace(t), "hello"
-	if err := apiserver.Client(t).Create(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Create(t.Context(), lt))
 	return lt
 }
 
@@ -261,10 +266,16 @@ func (r *fixture) pass(lt *v1beta1.LoadTest) (ctrl.Result, error) {
 func (r *fixture) mustPass(lt *v1beta1.LoadTest) ctrl.Result {
 	r.t.Helper()
 	result, err := r.pass(lt)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, err)
 	return result
+}
+
+// prepare passes until the workers of a run have their pods.
+func (r *fixture) prepare(lt *v1beta1.LoadTest) {
+	r.t.Helper()
+	r.mustPass(lt)
+	r.mustPass(lt)
+	bringPods(r.t, lt)
 }
 
 // after moves the clock.
@@ -275,9 +286,7 @@ func bringPods(t *testing.T, lt *v1beta1.LoadTest) {
 	t.Helper()
 	c := apiserver.Client(t)
 	job := &batchv1.Job{}
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), job); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Get(t.Context(), client.ObjectKeyFromObject(lt), job))
 	for n := range *job.Spec.Completions {
 		apiserver.Pod(t, c, job, n)
 	}
@@ -287,15 +296,11 @@ func bringPods(t *testing.T, lt *v1beta1.LoadTest) {
 func podUIDs(t *testing.T, run coordinator.RunID) map[int]string {
 	t.Helper()
 	var pods corev1.PodList
-	if err := apiserver.Client(t).List(t.Context(), &pods, client.MatchingLabels{desired.LabelRun: string(run)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).List(t.Context(), &pods, client.MatchingLabels{desired.LabelRun: string(run)}))
 	uids := map[int]string{}
 	for i := range pods.Items {
 		n, err := strconv.Atoi(pods.Items[i].Annotations[batchv1.JobCompletionIndexAnnotation])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		uids[n] = string(pods.Items[i].UID)
 	}
 	return uids

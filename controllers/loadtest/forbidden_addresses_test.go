@@ -33,14 +33,10 @@ func operators(t *testing.T) (namespace, own, other string) {
 		if name != "other" {
 			pod.Labels = map[string]string{"app.kubernetes.io/name": "loadtest-operator"}
 		}
-		if err := apiserver.Client(t).Create(t.Context(), pod); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, apiserver.Client(t).Create(t.Context(), pod))
 		pod.Status.PodIPs = []corev1.PodIP{{IP: address}}
 		pod.Status.PodIP = address
-		if err := apiserver.Client(t).Status().Update(t.Context(), pod); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, apiserver.Client(t).Status().Update(t.Context(), pod))
 	}
 	return namespace, serviceTo(t, namespace, "metrics", standbyAddress), serviceTo(t, namespace, "other", otherAddress)
 }
@@ -55,12 +51,8 @@ func serviceTo(t *testing.T, namespace, name, address string) string {
 	}
 	service.Namespace, service.Name = namespace, name
 	c := apiserver.Client(t)
-	if err := c.Create(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Create(t.Context(), slice); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), service))
+	must.Succeed(t, c.Create(t.Context(), slice))
 	return service.Spec.ClusterIP
 }
 
@@ -72,9 +64,7 @@ func aiming(t *testing.T, at, namespace string) (*fixture, *v1beta1.LoadTest) {
 	t.Helper()
 	lt := withoutService(t)
 	lt.Spec.Target.URL = at
-	if err := apiserver.Client(t).Update(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Update(t.Context(), lt))
 	r := newFixture(t, apiserver.Client(t))
 	r.Policy = func() *policy.Policy { return everywhere }
 	r.TargetAccess.Own = targetaccess.Own{Namespace: namespace, Addresses: []netip.Addr{netip.MustParseAddr(leaderAddress)}}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // kstatusIs holds a LoadTest, as the API server returns it, to what Flux makes of it.
@@ -21,13 +22,9 @@ func kstatusIs(t *testing.T, when string, lt *v1beta1.LoadTest, want status.Stat
 	t.Helper()
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(v1beta1.GroupVersion.WithKind("LoadTest"))
-	if err := apiserver.Client(t).Get(t.Context(), client.ObjectKeyFromObject(lt), object); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Get(t.Context(), client.ObjectKeyFromObject(lt), object))
 	got, err := status.Compute(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got.Status != want {
 		t.Errorf("%s kstatus is %s (%s), want %s; status %v", when, got.Status, got.Message, want, object.Object["status"])
 	}

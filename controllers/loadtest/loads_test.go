@@ -22,7 +22,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
-	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -32,16 +31,12 @@ func sale(t *testing.T) *v1beta1.LoadTest {
 	t.Helper()
 	first := hello(t)
 	lt := &v1beta1.LoadTest{Spec: *first.Spec.DeepCopy()}
-	if err := apiserver.Client(t).Delete(t.Context(), first); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Delete(t.Context(), first))
 	lt.Namespace, lt.Name = first.Namespace, "sale"
 	steps := []v1beta1.Step{{Name: "10", Users: ptr.To[int32](10), Duration: &lt.Spec.Ladder.Duration}}
 	lt.Spec.Ladder, lt.Spec.Parallelism = nil, nil
 	lt.Spec.Loads = []v1beta1.Load{{Name: "readers", Steps: steps}, {Name: "buyers", Steps: steps, Parallelism: ptr.To[int32](2)}}
-	if err := apiserver.Client(t).Create(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Create(t.Context(), lt))
 	return lt
 }
 
@@ -83,9 +78,7 @@ func TestLoadsAreCreatedOnce(t *testing.T) {
 	}
 	// A process that ended before it wrote the UIDs.
 	lt.Status.Loads = before.Status.Loads
-	if err := apiserver.Client(t).Status().Update(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Status().Update(t.Context(), lt))
 	r = newFixture(t, apiserver.Client(t))
 	r.mustPass(lt)
 	for i, one := range loads {
@@ -111,9 +104,7 @@ func TestALoadDoesNotTakeTheLoadTestOfAnother(t *testing.T) {
 			r.mustPass(lt)
 			other := plan.Loads(lt)[1]
 			change(other)
-			if err := apiserver.Client(t).Create(t.Context(), other); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, apiserver.Client(t).Create(t.Context(), other))
 			r.mustPass(lt)
 			r.mustPass(lt)
 			if c := v1beta1.NotCarriedOut(lt.Status.Conditions); c == nil || c.Message != "A LoadTest named sale-buyers exists and is not of this run; delete it, or give the load another name." {
@@ -132,10 +123,7 @@ func TestALoadDoesNotTakeTheLoadTestOfAnother(t *testing.T) {
 // The LoadTest waits in the queue with the workers of all its loads, and these wait for it.
 func TestLoadsHaveOnePlaceInTheQueue(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, apiserver.Client(t))
-	r.workers.absent, r.Policy = true, func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}")
-	}
+	r := crowded(t, "runs: 1", "")
 	lt := sale(t)
 	r.mustPass(lt)
 	r.mustPass(lt)
@@ -148,18 +136,14 @@ func TestLoadsHaveOnePlaceInTheQueue(t *testing.T) {
 	}
 	waits := &v1beta1.LoadTest{Spec: *loads[0].Spec.DeepCopy()}
 	waits.Namespace, waits.Name = lt.Namespace, "another"
-	if err := apiserver.Client(t).Create(t.Context(), waits); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Create(t.Context(), waits))
 	r.mustPass(waits)
 	if waits.Status.Phase != v1beta1.PhaseQueued || !strings.Contains(meta.FindStatusCondition(waits.Status.Conditions, v1beta1.ConditionQueued).Message, "1 of 1 runs of namespace") {
 		t.Errorf("another run: %s %+v", waits.Status.Phase, waits.Status.Conditions)
 	}
 	forged := &v1beta1.LoadTest{Spec: *waits.Spec.DeepCopy()}
 	forged.Namespace, forged.Name, forged.OwnerReferences = lt.Namespace, "forged", loads[0].OwnerReferences
-	if err := apiserver.Client(t).Create(t.Context(), forged); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Create(t.Context(), forged))
 	r.mustPass(forged)
 	if c := meta.FindStatusCondition(forged.Status.Conditions, v1beta1.ConditionAccepted); c == nil || c.Status != metav1.ConditionFalse {
 		t.Errorf("a LoadTest that names an owner by itself: %+v", forged.Status.Conditions)
@@ -204,9 +188,7 @@ func TestALoadThatWaitsOutlivesARestart(t *testing.T) {
 	r.mustPass(lt)
 	r.mustPass(lt)
 	buyers := loadsOf(t, lt)[1]
-	r.mustPass(buyers)
-	r.mustPass(buyers)
-	bringPods(t, buyers)
+	r.prepare(buyers)
 	r.mustPass(buyers)
 	if !meta.IsStatusConditionTrue(buyers.Status.Conditions, v1beta1.ConditionWorkersReady) {
 		t.Fatalf("%+v", buyers.Status.Conditions)
@@ -223,10 +205,7 @@ func TestALoadThatWaitsOutlivesARestart(t *testing.T) {
 func TestARunWithLoadsThatIsHeldGivesItsPlaceInTime(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Client(t)
-	r := newFixture(t, c)
-	r.workers.absent, r.Policy = true, func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1, held: 1h}]}")
-	}
+	r := crowded(t, "runs: 1, held: 1h", "")
 	lt := sale(t)
 	r.mustPass(lt)
 	r.mustPass(lt)

@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // The words of the Job controller, without what is another name at each attempt.
@@ -33,9 +35,7 @@ func TestRefusal(t *testing.T) {
 		"anything": {"no more", "no more"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := refusal([]eventsv1.Event{{Note: tc.note}}); got != tc.want {
-				t.Errorf("got %q, want %q", got, tc.want)
-			}
+			same.As(t, "refusal", tc.want, refusal([]eventsv1.Event{{Note: tc.note}}))
 		})
 	}
 }
@@ -61,9 +61,7 @@ func TestTheLatestRefusalCounts(t *testing.T) {
 		"a series": {[]eventsv1.Event{first, series, old}, "series"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := refusal(tc.events); got != tc.want {
-				t.Errorf("got %q, want %q", got, tc.want)
-			}
+			same.As(t, "refusal", tc.want, refusal(tc.events))
 		})
 	}
 }
@@ -74,10 +72,6 @@ func TestLastCreated(t *testing.T) {
 		return metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(time.Date(2026, 11, 20, 10, minutes, 0, 0, time.UTC))}
 	}
 	job := &batchv1.Job{ObjectMeta: at(1)}
-	if got := lastCreated(job, nil).Minute(); got != 1 {
-		t.Errorf("without a pod: got 10:%02d, want the Job's 10:01", got)
-	}
-	if got := lastCreated(job, []corev1.Pod{{ObjectMeta: at(2)}, {ObjectMeta: at(4)}, {ObjectMeta: at(3)}}).Minute(); got != 4 {
-		t.Errorf("got 10:%02d, want the second pod's 10:04", got)
-	}
+	same.As(t, "minute of the Job, without a pod", 1, lastCreated(job, nil).Minute())
+	same.As(t, "minute of the second pod", 4, lastCreated(job, []corev1.Pod{{ObjectMeta: at(2)}, {ObjectMeta: at(4)}, {ObjectMeta: at(3)}}).Minute())
 }

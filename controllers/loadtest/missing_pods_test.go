@@ -18,6 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // refuse says what the Job controller says of a pod that it cannot create.
@@ -31,9 +32,7 @@ func refuse(t *testing.T, c client.Client, job *batchv1.Job, name, message strin
 		Message: message, Count: 1, FirstTimestamp: job.CreationTimestamp, LastTimestamp: job.CreationTimestamp,
 	}
 	e.Namespace, e.Name = job.Namespace, name
-	if err := c.Create(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), e))
 }
 
 // looks counts how often a reader lists events.
@@ -62,9 +61,7 @@ func stuck(t *testing.T, c client.Client) (*fixture, *looks, *v1beta1.LoadTest, 
 	r.mustPass(lt)
 	r.mustPass(lt)
 	job := &batchv1.Job{}
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), job); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Get(t.Context(), client.ObjectKeyFromObject(lt), job))
 	r.clock.SetTime(job.CreationTimestamp.Add(lifecycle.PodsExpected - time.Millisecond))
 	r.mustPass(lt)
 	if l.n != 0 {

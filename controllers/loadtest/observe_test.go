@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +14,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestPodState(t *testing.T) {
@@ -188,12 +188,8 @@ func TestJobState(t *testing.T) {
 			job := &batchv1.Job{}
 			job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(lt, v1beta1.GroupVersion.WithKind("LoadTest"))}
 			tc.edit(job)
-			if got := jobState(lt, job, true); got != tc.want {
-				t.Errorf("got %v, want %v", got, tc.want)
-			}
-			if got := jobState(lt, job, false); got != lifecycle.JobAbsent {
-				t.Errorf("a Job that was not found is %v, want absent", got)
-			}
+			same.As(t, "state of the Job", tc.want, jobState(lt, job, true))
+			same.As(t, "a Job that was not found", lifecycle.JobAbsent, jobState(lt, job, false))
 		})
 	}
 }
@@ -219,9 +215,7 @@ func TestObservePods(t *testing.T) {
 		pod("beyond", "3", "ours"), pod("none", "", "ours"), third,
 	})
 	want := []exchange.Worker{{}, {Pod: exchange.PodRunning}, {Pod: exchange.PodRunning, PodEnding: true, PodTakenAway: true, PodReason: v1beta1.ReasonWorkerLost, PodMessage: "its pod was deleted"}}
-	if diff := cmp.Diff(want, workers); diff != "" {
-		t.Errorf("workers (-want +got):\n%s", diff)
-	}
+	same.As(t, "workers", want, workers)
 }
 
 func TestDeletionOfAPodIsExplained(t *testing.T) {
@@ -242,9 +236,7 @@ func TestDeletionOfAPodIsExplained(t *testing.T) {
 		"not evicted":        {disrupted(corev1.DisruptionTarget, corev1.ConditionFalse, "EvictionByEvictionAPI"), "its pod was deleted"},
 		"another condition":  {disrupted(corev1.PodScheduled, corev1.ConditionTrue, "EvictionByEvictionAPI"), "its pod was deleted"},
 	} {
-		if got := deletion(&corev1.Pod{Status: corev1.PodStatus{Conditions: tc.conditions}}); got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		same.As(t, name+": why it goes", tc.want, deletion(&corev1.Pod{Status: corev1.PodStatus{Conditions: tc.conditions}}))
 	}
 }
 
@@ -278,9 +270,7 @@ func TestSessionsOfOtherPodsAreNotConnected(t *testing.T) {
 		{PodUID: "deleted", LastSeen: seen, Final: true},
 		{},
 	}
-	if diff := cmp.Diff(want, workers); diff != "" {
-		t.Errorf("workers (-want +got):\n%s", diff)
-	}
+	same.As(t, "workers", want, workers)
 }
 
 // A worker's reason becomes a condition's, and both sides act on it.
@@ -292,8 +282,6 @@ func TestReasonsOfTheSessionAreThoseOfTheAPI(t *testing.T) {
 		workerv1.ReasonPreflightFailed:   v1beta1.ReasonPreflightFailed,
 		workerv1.ReasonWorkerRefused:     v1beta1.ReasonWorkerRefused,
 	} {
-		if session != api {
-			t.Errorf("the session says %s, the API %s", session, api)
-		}
+		same.As(t, "what the session says of what the API has", api, session)
 	}
 }

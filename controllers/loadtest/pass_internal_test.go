@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // The order of a pass is read in doc.go.
@@ -13,9 +15,7 @@ func TestPhasesAreThoseOfTheDocumentation(t *testing.T) {
 		names = append(names, p.name)
 	}
 	doc, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if want := "\n//\t" + strings.Join(names, " ─▶ ") + "\n"; !strings.Contains(string(doc), want) {
 		t.Errorf("doc.go has another order than %s", strings.Join(names, ", "))
 	}

@@ -18,6 +18,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // restored creates LoadTests as a backup or a GitOps tool does: all at once, without a
@@ -29,9 +31,7 @@ func restored(t *testing.T, n int) []*v1beta1.LoadTest {
 	for i := 1; i < n; i++ {
 		lt := &v1beta1.LoadTest{Spec: *first.Spec.DeepCopy()}
 		lt.Namespace, lt.Name = first.Namespace, fmt.Sprintf("%s-%03d", first.Name, i)
-		if err := apiserver.Client(t).Create(t.Context(), lt); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, apiserver.Client(t).Create(t.Context(), lt))
 		list = append(list, lt)
 	}
 	return list
@@ -48,13 +48,9 @@ func (r *fixture) passes(list []*v1beta1.LoadTest) {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, group.Wait())
 	for _, lt := range list {
-		if err := apiserver.Client(r.t).Get(r.t.Context(), client.ObjectKeyFromObject(lt), lt); err != nil {
-			r.t.Fatal(err)
-		}
+		must.Succeed(r.t, apiserver.Client(r.t).Get(r.t.Context(), client.ObjectKeyFromObject(lt), lt))
 	}
 }
 
@@ -72,9 +68,7 @@ func inPhase(list []*v1beta1.LoadTest, phase v1beta1.Phase) (in []*v1beta1.LoadT
 func (r *fixture) end(lt *v1beta1.LoadTest) {
 	r.t.Helper()
 	lt.Spec.Terminate = true
-	if err := apiserver.Client(r.t).Update(r.t.Context(), lt); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, apiserver.Client(r.t).Update(r.t.Context(), lt))
 	r.mustPass(lt)
 }
 
@@ -87,10 +81,7 @@ func tenAtOnce() *policy.Policy {
 // is read again until its place comes. Then it begins by the whole of its spec.
 func TestWhatWaitsIsNotReadAgain(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, apiserver.Client(t))
-	r.workers.absent, r.Policy = true, func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}")
-	}
+	r := crowded(t, "runs: 1", "")
 	counted := &countingReader{Reader: unhurried{apiserver.Client(t)}}
 	r.readPastCache(counted)
 	list := restored(t, 3)
@@ -104,12 +95,8 @@ func TestWhatWaitsIsNotReadAgain(t *testing.T) {
 		r.after(time.Minute)
 		r.passes(waits)
 	}
-	if n := counted.n.Load() - before; n != 0 {
-		t.Errorf("%d readings of what waits, want none", n)
-	}
-	if got := waits[1].Status.Summary.Step; got != "place 2 of 2" {
-		t.Errorf("the last has %s", got)
-	}
+	same.As(t, "readings of what waits", 0, counted.n.Load()-before)
+	same.As(t, "where the last is", "place 2 of 2", waits[1].Status.Summary.Step)
 	r.end(list[0])
 	r.passes(waits)
 	if first := waits[0]; first.Status.StartTime == nil || len(first.Status.Steps) != 1 || first.Status.Workers.Desired == 0 {
@@ -123,10 +110,7 @@ func TestWhatWaitsIsNotReadAgain(t *testing.T) {
 // A run that waits is looked at whole again when its spec changes.
 func TestAChangeOfWhatWaitsIsJudged(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, apiserver.Client(t))
-	r.workers.absent, r.Policy = true, func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}")
-	}
+	r := crowded(t, "runs: 1", "")
 	list := restored(t, 3)
 	r.passes(list)
 	change(t, list[1], func(s *v1beta1.LoadTestSpec) { s.Parallelism = new(int32(7)) })
@@ -165,11 +149,7 @@ func (c *countingReader) List(ctx context.Context, list client.ObjectList, optio
 // how long it waited.
 func TestQueueMovesInOrder(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, apiserver.Client(t))
-	r.workers.absent = true
-	r.Policy = func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}")
-	}
+	r := crowded(t, "runs: 1", "")
 	list := restored(t, 4)
 	r.passes(list)
 	if places := []string{list[1].Status.Summary.Step, list[2].Status.Summary.Step, list[3].Status.Summary.Step}; fmt.Sprint(places) != "[place 1 of 3 place 2 of 3 place 3 of 3]" {
@@ -193,33 +173,21 @@ func TestQueueMovesInOrder(t *testing.T) {
 		t.Errorf("%s says %+v", list[1].Name, c)
 	}
 	list[1].Spec.Suspend = true
-	if err := apiserver.Client(t).Update(t.Context(), list[1]); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Update(t.Context(), list[1]))
 	r.mustPass(list[1])
 	began(2)
-	if err := apiserver.Client(t).Delete(t.Context(), list[2]); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Delete(t.Context(), list[2]))
 	began(3)
-	if step := list[3].Status.Summary.Step; step != "0/1" {
-		t.Errorf("the step of a run that begins is %q", step)
-	}
+	same.As(t, "the step of a run that begins", "0/1", list[3].Status.Summary.Step)
 }
 
 // A run that may begin and is refused gives its place to the next.
 func TestRefusedRunLeavesItsPlace(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, apiserver.Client(t))
-	r.workers.absent = true
-	r.Policy = func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1, workers: 2}]}")
-	}
+	r := crowded(t, "runs: 1, workers: 2", "")
 	list := restored(t, 2)
 	*list[0].Spec.Parallelism = 3
-	if err := apiserver.Client(t).Update(t.Context(), list[0]); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Update(t.Context(), list[0]))
 	r.mustPass(list[1])
 	if list[1].Status.Phase != v1beta1.PhaseQueued {
 		t.Fatalf("the second is %s before the first was looked at", list[1].Status.Phase)
@@ -230,28 +198,20 @@ func TestRefusedRunLeavesItsPlace(t *testing.T) {
 		t.Errorf("the first is refused with %s: %s", c.Reason, c.Message)
 	}
 	r.mustPass(list[1])
-	if list[1].Status.Phase != v1beta1.PhaseStarting {
-		t.Errorf("the second is %s", list[1].Status.Phase)
-	}
+	same.As(t, "phase of the second", v1beta1.PhaseStarting, list[1].Status.Phase)
 }
 
 // Priority is before age, and a run held by spec.suspend has no place.
 func TestPriorityClassIsBeforeAge(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, apiserver.Client(t))
-	r.workers.absent = true
-	r.Policy = func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}\npriorityClasses: [{name: gate, value: 9}]")
-	}
+	r := crowded(t, "runs: 1", "priorityClasses: [{name: gate, value: 9}]")
 	list := restored(t, 3)
 	for i, edit := range []func(*v1beta1.LoadTestSpec){
 		func(s *v1beta1.LoadTestSpec) { s.Suspend = true }, func(*v1beta1.LoadTestSpec) {},
 		func(s *v1beta1.LoadTestSpec) { s.Queue = &v1beta1.Queue{PriorityClass: "gate"} },
 	} {
 		edit(&list[i].Spec)
-		if err := apiserver.Client(t).Update(t.Context(), list[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, apiserver.Client(t).Update(t.Context(), list[i]))
 	}
 	r.passes(list)
 	got := []v1beta1.Phase{list[0].Status.Phase, list[1].Status.Phase, list[2].Status.Phase}

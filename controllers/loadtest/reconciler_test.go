@@ -23,6 +23,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const onePassed = `# HELP loadtest_runs_finished_total Finished runs by verdict.
@@ -76,9 +78,7 @@ func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
 	if !meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionCarriedOut) || lt.Status.Verdict != v1beta1.VerdictPassed {
 		t.Fatalf("not complete and passed: %+v", lt.Status)
 	}
-	if got := lt.Status.Steps[0].Result.Sent; got != 20 {
-		t.Errorf("sent is %d, want 20", got)
-	}
+	same.As(t, "sent", 20, lt.Status.Steps[0].Result.Sent)
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(onePassed), "loadtest_runs_finished_total"); err != nil {
 		t.Error(err)
 	}
@@ -88,26 +88,18 @@ func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
 	if said := r.said(); !slices.ContainsFunc(said, func(e string) bool { return strings.HasPrefix(e, "Normal Passed Verdict Passed: ") }) {
 		t.Errorf("events %q, want one of the verdict", said)
 	}
-	if r.workers.last().Acknowledged != 0 {
-		t.Error("a step was acknowledged before it was stored")
-	}
+	same.As(t, "the step that was acknowledged before it was stored", 0, r.workers.last().Acknowledged)
 
 	r.mustPass(lt)
-	if len(last) != 1 {
-		t.Errorf("the last status was given away %d times", len(last))
-	}
+	same.As(t, "times that the last status was given away", 1, len(last))
 	if d := r.workers.last(); !d.Finish || d.Acknowledged != plan.MaxSteps {
 		t.Errorf("after completion workers are directed %+v, want Finish and every step acknowledged: the cache does not say how many there were", d)
 	}
 	r.after(time.Minute) // the Job never ends here, so that it is deleted
 	r.mustPass(lt)
-	if r.workers.forgotten != 0 {
-		t.Error("the coordinator forgot a run whose workers were there")
-	}
+	same.As(t, "runs that the coordinator forgot while their workers were there", 0, r.workers.forgotten)
 	r.mustPass(lt)
-	if r.workers.forgotten != 1 {
-		t.Error("the coordinator still has a run without workers")
-	}
+	same.As(t, "runs that the coordinator forgot without workers", 1, r.workers.forgotten)
 	r.after(10 * time.Minute)
 	r.mustPass(lt)
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), lt); !apierrors.IsNotFound(err) {
@@ -119,9 +111,7 @@ func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
 func change(t *testing.T, lt *v1beta1.LoadTest, edit func(*v1beta1.LoadTestSpec)) {
 	t.Helper()
 	edit(&lt.Spec)
-	if err := apiserver.Client(t).Update(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Update(t.Context(), lt))
 }
 
 // What is decided of a later step, or of cutting it, comes to the workers as it is.
@@ -129,9 +119,7 @@ func TestDirectives(t *testing.T) {
 	t.Parallel()
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	change(t, lt, func(s *v1beta1.LoadTestSpec) { s.Ladder.Users = []int32{10, 20} })
-	r.mustPass(lt)
-	r.mustPass(lt)
-	bringPods(t, lt)
+	r.prepare(lt)
 	for range 10 {
 		if r.after(time.Second); lt.Status.CurrentStep == 1 {
 			r.workers.silent = true
@@ -203,9 +191,7 @@ func TestNoEventWithoutTheWrite(t *testing.T) {
 	if said := r.said(); len(said) > 0 {
 		t.Errorf("events without a write: %q", said)
 	}
-	if lt.Status.Phase != v1beta1.PhasePending {
-		t.Errorf("phase is %q, want Pending", lt.Status.Phase)
-	}
+	same.As(t, "phase", v1beta1.PhasePending, lt.Status.Phase)
 }
 
 // TestEveryCallMayFail fails the nth call to the API server, for each n that a
@@ -236,9 +222,7 @@ func TestEveryCallMayFail(t *testing.T) {
 					verdicts++
 				}
 			}
-			if verdicts != 1 {
-				t.Errorf("the verdict was told %d times, want once", verdicts)
-			}
+			same.As(t, "times that the verdict was told", 1, verdicts)
 		})
 	}
 }
@@ -273,9 +257,7 @@ func TestForeignJob(t *testing.T) {
 	foreign := &batchv1.Job{Spec: batchv1.JobSpec{}}
 	foreign.Namespace, foreign.Name = lt.Namespace, lt.Name
 	foreign.Spec.Template = apiserver.PodTemplate()
-	if err := c.Create(t.Context(), foreign); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), foreign))
 	r.mustPass(lt)
 	r.mustPass(lt)
 	failed := v1beta1.NotCarriedOut(lt.Status.Conditions)

@@ -18,6 +18,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A Job that can never be created ends the run at once, with the user's own field.
@@ -53,9 +55,7 @@ func TestInvalidWorkersEndTheRun(t *testing.T) {
 			if failed == nil || failed.Reason != v1beta1.ReasonCreateRefused || !strings.HasPrefix(failed.Message, tc.want) {
 				t.Errorf("CarriedOut is %+v\nwant %s", failed, tc.want)
 			}
-			if lt.Status.Verdict != v1beta1.VerdictError {
-				t.Errorf("verdict %q, want Error", lt.Status.Verdict)
-			}
+			same.As(t, "verdict", v1beta1.VerdictError, lt.Status.Verdict)
 		})
 	}
 }
@@ -98,17 +98,13 @@ func TestARefusedJobIsTriedAgain(t *testing.T) {
 				t.Fatalf("after another refusal WorkersReady is %+v", got)
 			}
 
-			if err := c.Delete(t.Context(), in); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.Delete(t.Context(), in))
 			awaitJobs(t, lt.Namespace, true)
 			r.after(5 * time.Second)
 			r.mustPass(lt)
 			r.after(time.Second)
 			r.mustPass(lt)
-			if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}); err != nil {
-				t.Errorf("the Job was not created once it was admitted: %v", err)
-			}
+			must.Report(t, "the Job was not created once it was admitted", c.Get(t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}))
 			if got := workersReady(lt); got.Reason != v1beta1.ReasonWaiting {
 				t.Errorf("WorkersReady is %+v, want that it waits", got)
 			}
@@ -138,13 +134,9 @@ func quota(t *testing.T, namespace string) client.Object {
 	q := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: none}}
 	q.Namespace, q.Name = namespace, "none"
 	c := apiserver.Client(t)
-	if err := c.Create(t.Context(), q); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), q))
 	q.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none}
-	if err := c.Status().Update(t.Context(), q); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Status().Update(t.Context(), q))
 	awaitJobs(t, namespace, false)
 	return q
 }
@@ -178,9 +170,7 @@ func deny(t *testing.T, namespace string, rule admissionv1.Rule, operation admis
 	}}
 	b.Name = p.Name
 	for _, o := range []client.Object{p, b} {
-		if err := c.Create(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.Create(t.Context(), o))
 	}
 	t.Cleanup(func() { _ = c.Delete(context.Background(), p) })
 	return b

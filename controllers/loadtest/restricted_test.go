@@ -20,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // workerFields are values of every field of spec.worker, good and bad ones.
@@ -178,9 +179,7 @@ func restricted(t *testing.T, what string, spec v1beta1.LoadTestSpec) bool {
 	lt.Name = "restricted"
 	template := desired.Job(lt, desired.Config{WorkerImage: "worker:v1", Coordinator: "coordinator:9443", CA: "CA"}).Spec.Template
 	evaluator, err := standards.NewEvaluator(standards.DefaultChecks(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	level := podsecurity.LevelVersion{Level: podsecurity.LevelRestricted, Version: podsecurity.LatestVersion()}
 	for _, result := range evaluator.EvaluatePod(level, &template.ObjectMeta, &template.Spec) {
 		if !result.Allowed {

@@ -34,6 +34,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // keeper is a fixture that keeps results.
@@ -47,9 +49,7 @@ func (r *fixture) keeps(document string) *keeper {
 	r.t.Helper()
 	k := &keeper{r, make(chan struct{}, 100)}
 	p, err := policy.Load([]byte("results: " + document))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, err)
 	r.Policy = func() *policy.Policy { return p }
 	r.Keeper = resultkeeper.New(r.t.Context(), resultkeeper.Config{
 		Reader: r.Uncached, Clock: r.clock,
@@ -80,9 +80,7 @@ func (k *keeper) file(lt *v1beta1.LoadTest) (packed []byte) {
 func wantKept(t *testing.T, lt *v1beta1.LoadTest, packed []byte) {
 	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var list struct {
 		Kind  string
 		Items []json.RawMessage
@@ -91,12 +89,8 @@ func wantKept(t *testing.T, lt *v1beta1.LoadTest, packed []byte) {
 		t.Fatalf("%s of %d items, %v; want a List of 2", list.Kind, len(list.Items), err)
 	}
 	kept, results := &v1beta1.LoadTest{}, &corev1.ConfigMap{}
-	if err := json.Unmarshal(list.Items[0], kept); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(list.Items[1], results); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(list.Items[0], kept))
+	must.Succeed(t, json.Unmarshal(list.Items[1], results))
 	want := lt.DeepCopy()
 	meta.RemoveStatusCondition(&want.Status.Conditions, v1beta1.ConditionArchived)
 	if diff := cmp.Diff(want.Status, kept.Status); diff != "" || kept.Kind != "LoadTest" || kept.UID != lt.UID || len(kept.ManagedFields) > 0 || kept.ResourceVersion != "" {
@@ -150,20 +144,14 @@ func TestForgedResultsAreNotKept(t *testing.T) {
 	r := underWay(t, apiserver.Client(t), lt)
 	r.mustPass(lt)
 	forged := stored(t, lt)[0]
-	if err := apiserver.Client(t).Delete(t.Context(), &forged); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Delete(t.Context(), &forged))
 	forged.ResourceVersion, forged.UID = "", ""
 	forged.BinaryData = map[string][]byte{archive.Key: []byte("forged")}
-	if err := apiserver.Client(t).Create(t.Context(), &forged); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Create(t.Context(), &forged))
 	k := r.keeps("{volume: {}}")
 	k.attempt(lt)
 	z, err := gzip.NewReader(bytes.NewReader(k.file(lt)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if text, err := io.ReadAll(z); err != nil || strings.Contains(string(text), `"kind":"ConfigMap"`) || !strings.Contains(string(text), `"kind":"LoadTest"`) {
 		t.Errorf("%v, kept:\n%s", err, text)
 	}
@@ -173,9 +161,7 @@ func TestForgedResultsAreNotKept(t *testing.T) {
 func deletedAtOnce(t *testing.T) *v1beta1.LoadTest {
 	t.Helper()
 	lt := withResult(t, true)
-	if err := apiserver.Client(t).Patch(t.Context(), lt, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"ttlSecondsAfterFinished":0}}`))); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Patch(t.Context(), lt, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"ttlSecondsAfterFinished":0}}`))))
 	return lt
 }
 
@@ -296,9 +282,7 @@ func TestVerdictIsAnnounced(t *testing.T) {
 	lt := withResult(t, true)
 	k := newFixture(t, apiserver.Client(t)).keeps("{volume: {prefix: a}, webhook: {url: '" + server.URL + "'}}")
 	k.clock.SetTime(lt.Status.CompletionTime.Time)
-	if err := os.WriteFile(filepath.Join(k.Keeper.Folders.Keys, "webhookKey"), []byte("0123456789abcdef"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(k.Keeper.Folders.Keys, "webhookKey"), []byte("0123456789abcdef"), 0o600))
 	k.attempt(lt) // keeps the results
 	k.attempt(lt)
 	k.mustPass(lt)
@@ -308,9 +292,7 @@ func TestVerdictIsAnnounced(t *testing.T) {
 	// Results that are elsewhere than the configuration says by now have no place in it.
 	before := k.Policy()
 	moved, err := policy.Load([]byte("results: {volume: {prefix: b}, webhook: {url: '" + server.URL + "'}}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	k.Policy = func() *policy.Policy { return moved }
 	k.after(5 * time.Second)
 	k.attempt(lt)
@@ -327,9 +309,7 @@ func TestVerdictIsAnnounced(t *testing.T) {
 	uid, path := string(lt.UID), "volume:/a/"+lt.Namespace+"/hello/"+string(lt.UID)+".json.gz"
 	want := uid + ` {"format":"loadtest.dev/verdict/v1","namespace":"` + lt.Namespace + `","name":"hello","uid":"` + uid +
 		`","verdict":"Passed","reason":"","summary":"","time":"` + lt.Status.CompletionTime.UTC().Format(time.RFC3339) + `","results":"` + path + `"}`
-	if diff := cmp.Diff([]string{want, strings.Replace(want, `,"results":"`+path+`"`, "", 1), want}, got); diff != "" {
-		t.Errorf("announced (-want +got):\n%s", diff)
-	}
+	same.As(t, "announced", []string{want, strings.Replace(want, `,"results":"`+path+`"`, "", 1), want}, got)
 }
 
 // Once results are to be kept, those of runs that have finished are as well.

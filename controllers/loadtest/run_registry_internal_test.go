@@ -3,7 +3,6 @@ package loadtest
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -13,6 +12,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // started returns Runs whose notifications go to a queue.
@@ -21,9 +22,7 @@ func started(t *testing.T) *Runs {
 	r := NewRuns()
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	t.Cleanup(queue.ShutDown)
-	if err := r.start(t.Context(), queue); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, r.start(t.Context(), queue))
 	return r
 }
 
@@ -63,9 +62,7 @@ func TestAssignmentsAreMadeOncePerPlan(t *testing.T) {
 	}
 	lt.Status.Steps = make([]v1beta1.StepStatus, 3)
 	grown := r.Note("run", lt, exchange.Destinations{})
-	if len(grown[0].Steps) != 3 {
-		t.Errorf("%d steps are assigned after a search appended some, want 3", len(grown[0].Steps))
-	}
+	same.As(t, "steps that are assigned after a search appended some", 3, len(grown[0].Steps))
 	lt.Status.Steps = nil // as the cache keeps a run that has ended
 	if kept := r.Note("run", lt, exchange.Destinations{}); kept[0] != grown[0] {
 		t.Error("the assignments of a run that has ended were made again")
@@ -87,9 +84,7 @@ func TestNotifyEnqueuesTheRunsLoadTest(t *testing.T) {
 		for _, run := range []coordinator.RunID{"unknown", "first", "other"} {
 			r.Notify(run)
 		}
-		if diff := cmp.Diff(want, queued(r)); diff != "" {
-			t.Errorf("queued (-want +got):\n%s", diff)
-		}
+		same.As(t, "queued", want, queued(r))
 	}
 	notify("team/a", "team/b")
 	if gone := r.Forget(a); len(gone) != 2 || gone[0] == gone[1] || gone[0] == "other" || gone[1] == "other" {
@@ -110,9 +105,7 @@ func TestNotificationsBeforeAPassAreOne(t *testing.T) {
 		r.Notify("a")
 	}
 	r.Notify("b")
-	if diff := cmp.Diff([]string{"team/a", "team/b"}, queued(r)); diff != "" {
-		t.Errorf("queued (-want +got):\n%s", diff)
-	}
+	same.As(t, "queued", []string{"team/a", "team/b"}, queued(r))
 }
 
 func TestRequestOfPod(t *testing.T) {
@@ -123,7 +116,5 @@ func TestRequestOfPod(t *testing.T) {
 	}
 	pod.Labels = map[string]string{desired.LabelName: "a"}
 	want := []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: "team", Name: "a"}}}
-	if diff := cmp.Diff(want, requestOfPod(t.Context(), pod)); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	same.As(t, "requests", want, requestOfPod(t.Context(), pod))
 }

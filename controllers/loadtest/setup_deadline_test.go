@@ -7,7 +7,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -15,11 +14,7 @@ import (
 // The deadline bounds how long a setup sends; it was judged when the run began.
 func TestTheDeadlineOfASetupDoesNotGrowBeyondTheLimit(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, apiserver.Client(t))
-	r.workers.absent = true // the setup takes long
-	r.Policy = func() *policy.Policy {
-		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{duration: 1h}]}")
-	}
+	r := crowded(t, "duration: 1h", "") // the setup takes long
 	first, c := hello(t), apiserver.Client(t)
 	lt := &v1beta1.LoadTest{Spec: *first.Spec.DeepCopy()}
 	lt.Namespace, lt.Name = first.Namespace, "fills"

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +21,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var errCut = errors.New("the connection was cut")
@@ -30,9 +31,7 @@ var errCut = errors.New("the connection was cut")
 func stored(t *testing.T, lt *v1beta1.LoadTest) []corev1.ConfigMap {
 	t.Helper()
 	var list corev1.ConfigMapList
-	if err := apiserver.Client(t).List(t.Context(), &list, client.InNamespace(lt.Namespace), client.MatchingLabels{desired.LabelRun: string(lt.UID)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).List(t.Context(), &list, client.InNamespace(lt.Namespace), client.MatchingLabels{desired.LabelRun: string(lt.UID)}))
 	return list.Items
 }
 
@@ -56,13 +55,9 @@ func wantArchive(t *testing.T, lt *v1beta1.LoadTest) {
 		t.Fatalf("%d ConfigMaps, want one that is immutable and the run's: %+v", len(all), all)
 	}
 	want := []v1beta1.ResultRef{{Step: lt.Status.Steps[0].Name, ConfigMap: all[0].Name, SHA256: archive.Sum(all[0].BinaryData[archive.Key])}}
-	if diff := cmp.Diff(want, lt.Status.ResultRefs); diff != "" {
-		t.Errorf("status.resultRefs (-want +got):\n%s", diff)
-	}
+	same.As(t, "status.resultRefs", want, lt.Status.ResultRefs)
 	step, err := archive.Decode(all[0].BinaryData[archive.Key])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if step.Sent != lt.Status.Steps[0].Result.Sent || step.Name != lt.Status.Steps[0].Name || step.UID != string(lt.UID) || step.Requests[0].Response == nil {
 		t.Errorf("the archive is of %+v", step)
 	}
@@ -90,9 +85,7 @@ func TestResultsAreStoredOnceBeforeTheStatus(t *testing.T) {
 	next.Workers = r.workers
 	next.after(2 * time.Second)
 	next.mustPass(lt)
-	if lt.Status.Verdict != v1beta1.VerdictPassed {
-		t.Errorf("verdict %q, want Passed", lt.Status.Verdict)
-	}
+	same.As(t, "verdict", v1beta1.VerdictPassed, lt.Status.Verdict)
 	wantArchive(t, lt)
 }
 
@@ -186,23 +179,17 @@ func TestAnotherConfigMapIsNotTakenForTheResults(t *testing.T) {
 			c := apiserver.Client(t)
 			forged := stored(t, lt)[0]
 			measured := forged.BinaryData[archive.Key]
-			if err := c.Delete(t.Context(), forged.DeepCopy()); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.Delete(t.Context(), forged.DeepCopy()))
 			forged.ResourceVersion, forged.UID = "", ""
 			change(&forged)
-			if err := c.Create(t.Context(), &forged); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.Create(t.Context(), &forged))
 			next := newFixture(t, c)
 			next.workers, next.Workers = r.workers, r.workers
 			next.after(2 * time.Second)
 			next.mustPass(lt)
 			next.mustPass(lt)
 			want := []v1beta1.ResultRef{{Step: lt.Status.Steps[0].Name, ConfigMap: forged.Name, SHA256: archive.Sum(measured)}}
-			if diff := cmp.Diff(want, lt.Status.ResultRefs); diff != "" {
-				t.Errorf("status.resultRefs (-want +got):\n%s", diff)
-			}
+			same.As(t, "status.resultRefs", want, lt.Status.ResultRefs)
 			if !meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionFinished) {
 				t.Error("the run does not end")
 			}
@@ -223,13 +210,9 @@ func TestStoredResultsCountAsWritten(t *testing.T) {
 	r.Metrics = loadtest.NewMetrics(registry)
 	r.mustPass(lt)
 	object, err := json.Marshal(lt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := len(object) + len(stored(t, lt)[0].BinaryData[archive.Key])
 	for _, f := range families {
 		const kind = 100 // the kind and its version may be missing

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +21,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate/podreader"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // reads counts the lists and Services that are read, and fails lists if err is set.
@@ -53,24 +54,18 @@ func tested(t *testing.T) (lt *v1beta1.LoadTest, pods []*corev1.Pod) {
 	c, lt := apiserver.Client(t), withoutService(t)
 	port := intstr.FromInt32(80)
 	lt.Spec.Target = v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener", Port: &port}}
-	if err := c.Update(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Update(t.Context(), lt))
 	app := map[string]string{"app": "shortener"}
 	service := &corev1.Service{Spec: corev1.ServiceSpec{Selector: app, Ports: []corev1.ServicePort{{Port: 80}}}}
 	service.Namespace, service.Name = lt.Namespace, "shortener"
-	if err := c.Create(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), service))
 	for i := range 2 {
 		pods = append(pods, targetPod(t, lt.Namespace, fmt.Sprintf("web-%d", i)))
 	}
 	// The second is of a StatefulSet, which gives its pods another label.
 	delete(pods[1].Labels, "pod-template-hash")
 	pods[1].Labels["controller-revision-hash"] = "web-7d9"
-	if err := c.Update(t.Context(), pods[1]); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Update(t.Context(), pods[1]))
 	return lt, pods
 }
 
@@ -84,9 +79,7 @@ func targetPod(t *testing.T, namespace, name string) *corev1.Pod {
 	pod.Namespace, pod.Name, pod.Labels = namespace, name, map[string]string{"app": "shortener", "pod-template-hash": "5f8c"}
 	pod.Spec.ServiceAccountName = "default"
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(&metav1.ObjectMeta{Name: "web-5f8c", UID: "1"}, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
-	if err := c.Create(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), pod))
 	runs(t, pod, "sha256:aaa", 0)
 	return pod
 }
@@ -100,17 +93,13 @@ func runs(t *testing.T, pod *corev1.Pod, digest string, restarts int32) {
 	}
 	pod.Status.Phase, pod.Status.ContainerStatuses = corev1.PodRunning, []corev1.ContainerStatus{status}
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-	if err := apiserver.Client(t).Status().Update(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Status().Update(t.Context(), pod))
 }
 
 // carryOut runs a LoadTest to its end, with what happens within its step.
 func (r *fixture) carryOut(lt *v1beta1.LoadTest, within func()) {
 	r.t.Helper()
-	r.mustPass(lt)
-	r.mustPass(lt)
-	bringPods(r.t, lt)
+	r.prepare(lt)
 	r.mustPass(lt) // the start is chosen
 	r.mustPass(lt) // and directed
 	within()
@@ -131,9 +120,7 @@ func TestResultSaysWhatWasTested(t *testing.T) {
 		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}, MinReplicas: ptr.To[int32](2), MaxReplicas: 10,
 	}}
 	scaler.Namespace, scaler.Name = lt.Namespace, "web"
-	if err := c.Create(t.Context(), scaler); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), scaler))
 	r := newFixture(t, c)
 	r.TargetPods = &podreader.Reader{API: r.Uncached}
 	r.carryOut(lt, func() {
@@ -149,9 +136,7 @@ func TestResultSaysWhatWasTested(t *testing.T) {
 		Containers: []v1beta1.TargetContainer{{Name: "app", Image: "shortener:v3", Digest: "sha256:aaa", Limits: "cpu 500m, memory 256Mi"}},
 		Templates:  []string{"5f8c", "web-7d9"},
 	}}}
-	if diff := cmp.Diff(want, env); diff != "" {
-		t.Errorf("environment (-want +got):\n%s", diff)
-	}
+	same.As(t, "environment", want, env)
 	step := lt.Status.Steps[0].Environment
 	if step.Before == nil || step.After == nil || step.Before.Pods != 2 || step.After.Pods != 3 || step.After.Restarts-step.Before.Restarts != 1 {
 		t.Errorf("before %+v, after %+v; want 2 pods, then 3 and a restart", step.Before, step.After)
@@ -160,9 +145,7 @@ func TestResultSaysWhatWasTested(t *testing.T) {
 		{Reason: v1beta1.TargetScaled, Message: "Service shortener was scaled from 2 to 3 pods during step 10 by its autoscaler web (2 to 10)."},
 		{Reason: v1beta1.TargetRestarted, Message: "Containers of Service shortener restarted at least once during step 10, the last after OOMKilled, exit code 137."},
 	}
-	if diff := cmp.Diff(changes, step.Changes); diff != "" {
-		t.Errorf("changes (-want +got):\n%s", diff)
-	}
+	same.As(t, "changes", changes, step.Changes)
 	if raw := fmt.Sprintf("%+v", lt.Status); strings.Contains(raw, "hunter2") {
 		t.Error("the status has a variable of a pod")
 	}
@@ -265,9 +248,7 @@ func TestManyPodsAreCounted(t *testing.T) {
 	for i := range 101 {
 		pod := &corev1.Pod{Spec: corev1.PodSpec{ServiceAccountName: "default", Containers: []corev1.Container{{Name: "app", Image: "shortener:v3"}}}}
 		pod.Namespace, pod.Name, pod.Labels = lt.Namespace, fmt.Sprintf("x-%03d", i), map[string]string{"app": "shortener"}
-		if err := apiserver.Client(t).Create(t.Context(), pod); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, apiserver.Client(t).Create(t.Context(), pod))
 	}
 	r := newFixture(t, apiserver.Client(t))
 	r.TargetPods = &podreader.Reader{API: r.Uncached}

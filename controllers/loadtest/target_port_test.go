@@ -15,6 +15,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // services fails to read Services, if err is set.
@@ -36,9 +38,7 @@ func named(t *testing.T) *v1beta1.LoadTest {
 	lt := withoutService(t)
 	port := intstr.FromString("http")
 	lt.Spec.Target = v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener", Port: &port}}
-	if err := apiserver.Client(t).Update(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Update(t.Context(), lt))
 	return lt
 }
 
@@ -65,25 +65,17 @@ func TestNamedPortIsLookedUpBeforeTheRunBegins(t *testing.T) {
 
 	service := &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shortener"}, Ports: []corev1.ServicePort{{Name: "web", Port: 8080}, {Name: "metrics", Port: 9090}}}}
 	service.Namespace, service.Name = lt.Namespace, "shortener"
-	if err := c.Create(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), service))
 	waits("Service shortener has no port named http; its ports: 8080 web, 9090 metrics. Correct spec.target.service.port.")
 
 	service.Spec.Ports[0].Name = "http"
-	if err := c.Update(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Update(t.Context(), service))
 	r.mustPass(lt)
-	if want := "http://shortener." + lt.Namespace + ".svc:8080"; lt.Status.TargetURL != want {
-		t.Errorf("target %s, want %s", lt.Status.TargetURL, want)
-	}
+	same.As(t, "target", "http://shortener."+lt.Namespace+".svc:8080", lt.Status.TargetURL)
 
 	r.mustPass(lt) // which reads where it leads to
 	// The port that was found stays, whatever becomes of the Service.
-	if err := c.Delete(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Delete(t.Context(), service))
 	bringPods(t, lt)
 	r.mustPass(lt)
 	if d := r.workers.last(); len(d.Assignments) != 2 || d.Assignments[0].GetTarget().GetUrl() != lt.Status.TargetURL {

@@ -185,9 +185,7 @@ func TestQueryOfAThreshold(t *testing.T) {
 			r := newFixture(t, apiserver.Client(t))
 			r.Policy = func() *policy.Policy { return inForce }
 			r.Prometheus = &prometheus.Asker{Folder: t.TempDir()}
-			r.mustPass(lt)
-			r.mustPass(lt)
-			bringPods(t, lt)
+			r.prepare(lt)
 			await.True(t, "the run has ended", func() bool {
 				r.after(2 * time.Second)
 				r.mustPass(lt)
@@ -217,9 +215,7 @@ func TestSlowPrometheusHoldsUpNoPass(t *testing.T) {
 	r := newFixture(t, apiserver.Client(t))
 	r.Policy = func() *policy.Policy { return inForce }
 	r.Prometheus = &prometheus.Asker{Folder: t.TempDir()}
-	r.mustPass(lt)
-	r.mustPass(lt)
-	bringPods(t, lt)
+	r.prepare(lt)
 	pass := func() bool {
 		r.after(2 * time.Second)
 		r.mustPass(lt)

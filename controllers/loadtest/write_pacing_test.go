@@ -15,6 +15,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A step begins further ahead when it takes long until a status is read back.
@@ -26,9 +28,7 @@ func TestSlowReadBackPutsAStepFurtherAhead(t *testing.T) {
 	r.mustPass(lt)
 	bringPods(t, lt)
 	r.mustPass(lt)
-	if got, want := lt.Status.Steps[0].StartTime.Sub(r.clock.Now()), 4500*time.Millisecond; got != want {
-		t.Errorf("the step begins %v ahead, want %v", got, want)
-	}
+	same.As(t, "how far ahead the step begins", 4500*time.Millisecond, lt.Status.Steps[0].StartTime.Sub(r.clock.Now()))
 }
 
 // What a run waits for is written as often as the size of its object allows, and its
@@ -49,15 +49,11 @@ func TestWritesFollowTheSizeOfTheObject(t *testing.T) {
 	r.mustPass(lt)
 	r.mustPass(lt)
 	job := &batchv1.Job{}
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), job); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Get(t.Context(), client.ObjectKeyFromObject(lt), job))
 	pod := apiserver.Pod(t, c, job, 0)
 	pod.Status.Phase = corev1.PodPending
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "full"}}
-	if err := c.Status().Update(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Status().Update(t.Context(), pod))
 	again := r.mustPass(lt).RequeueAfter
 	if got := workersReady(lt).Reason; got != v1beta1.ReasonWaiting || again < 3900*time.Millisecond || again > 4500*time.Millisecond {
 		t.Errorf("WorkersReady is %s, again after %v; want it as it was for the 4 s that 200 KB take", got, again)
@@ -68,9 +64,7 @@ func TestWritesFollowTheSizeOfTheObject(t *testing.T) {
 		t.Errorf("WorkersReady is %s after %v, want Unschedulable", got, again)
 	}
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if n, err := testutil.GatherAndCount(registry, "loadtest_status_bytes_total"); err != nil || n != 1 {
 		t.Fatalf("%d metrics of bytes, %v", n, err)
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +17,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // TestEachRunHasTheLastThatPassedAsItsBaseline is the life of a schedule: the first run
@@ -34,9 +35,7 @@ func TestEachRunHasTheLastThatPassedAsItsBaseline(t *testing.T) {
 	if want := fmt.Sprintf("nightly-%d", start.Unix()/60); first.Name != want || !metav1.IsControlledBy(first, s) {
 		t.Errorf("the LoadTest is %s of %v, want %s of the schedule", first.Name, first.OwnerReferences, want)
 	}
-	if diff := cmp.Diff(map[string]string{"team": "shop", "loadtest.dev/schedule": "nightly"}, first.Labels); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
-	}
+	same.As(t, "labels", map[string]string{"team": "shop", "loadtest.dev/schedule": "nightly"}, first.Labels)
 	if got, want := fmt.Sprint(f.said()), fmt.Sprintf("[Normal Started LoadTest %s was started: its schedule has one at %s.]", first.Name, start.UTC().Truncate(time.Minute).Format(time.RFC3339)); got != want {
 		t.Errorf("events %s, want %s", got, want)
 	}
@@ -51,9 +50,7 @@ func TestEachRunHasTheLastThatPassedAsItsBaseline(t *testing.T) {
 	if second.Spec.Baseline == nil || second.Spec.Baseline.Name != first.Name || len(second.Spec.Thresholds) != 1 {
 		t.Errorf("the second is compared with %v by %v, want %s: %v", second.Spec.Baseline, second.Spec.Thresholds, first.Name, second.Annotations)
 	}
-	if diff := cmp.Diff(v1beta1.ScheduleSummary{Schedule: "0 * * * *", Verdict: "Passed", Trend: "p99 40ms", Next: s.Status.Summary.Next}, s.Status.Summary); diff != "" {
-		t.Errorf("summary (-want +got):\n%s", diff)
-	}
+	same.As(t, "summary", v1beta1.ScheduleSummary{Schedule: "0 * * * *", Verdict: "Passed", Trend: "p99 40ms", Next: s.Status.Summary.Next}, s.Status.Summary)
 	second.Status.Baseline = &v1beta1.BaselineStatus{Name: first.Name, Steps: []v1beta1.BaselineStep{
 		{Name: "users-10", Rung: 1, Sent: 1000, Figures: []v1beta1.Figure{{Metric: "p99", Value: "40ms"}}},
 	}}
@@ -64,9 +61,7 @@ func TestEachRunHasTheLastThatPassedAsItsBaseline(t *testing.T) {
 	if third.Spec.Baseline == nil || third.Spec.Baseline.Name != first.Name {
 		t.Errorf("the third is compared with %v, want %s", third.Spec.Baseline, first.Name)
 	}
-	if got := s.Status.Summary.Verdict + " " + s.Status.Summary.Trend; got != "Failed p99 50ms, +25%" {
-		t.Errorf("summary %q", got)
-	}
+	same.As(t, "summary", "Failed p99 50ms, +25%", s.Status.Summary.Verdict+" "+s.Status.Summary.Trend)
 }
 
 // A template with another ladder is not compared with what it cannot be compared with,
@@ -104,9 +99,7 @@ func TestRefusedTemplate(t *testing.T) {
 	if !meta.IsStatusConditionTrue(s.Status.Conditions, v1beta1.ConditionStalled) {
 		t.Errorf("a tool that waits does not see that the spec must change: %v", s.Status.Conditions)
 	}
-	if result.RequeueAfter != 10*time.Second {
-		t.Errorf("it is tried again in %s, want 10s", result.RequeueAfter)
-	}
+	same.As(t, "time until it is tried again", 10*time.Second, result.RequeueAfter)
 	f.after(10 * time.Second)
 	if result := f.settle(s); result.RequeueAfter != 20*time.Second {
 		t.Errorf("it is tried for the third time in %s, want 20s", result.RequeueAfter)
@@ -151,9 +144,7 @@ func TestReplacementIsRefusedBeforeTheOtherIsDeleted(t *testing.T) {
 	s.Spec.Template.Spec.Baseline = &v1beta1.Baseline{Name: fmt.Sprintf("nightly-%d", f.clock.Now().Unix()/60)}
 	f.update(s)
 	f.settle(s)
-	if f.one().Name != first.Name {
-		t.Error("the LoadTest that runs was deleted for one that is refused")
-	}
+	same.As(t, "the LoadTest that runs, which must not be deleted for one that is refused", first.Name, f.one().Name)
 	s.Spec.Template.Spec.Baseline = nil
 	f.update(s)
 	f.settle(s) // which deletes it
@@ -222,18 +213,14 @@ func TestEarlierStateStartsNothing(t *testing.T) {
 	earlier := s.DeepCopy()
 	f.settle(s)
 	lt := f.one()
-	if err := apiserver.Client(t).Delete(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Delete(t.Context(), lt))
 	f.client = behind{apiserver.Client(t), earlier}
 	f.restart()
 	f.Uncached = apiserver.Client(t)
 	if _, err := f.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(s)}); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(f.runs()); n != 0 {
-		t.Errorf("%d LoadTests were started from an earlier state", n)
-	}
+	same.As(t, "LoadTests that were started from an earlier state", 0, len(f.runs()))
 }
 
 // behind reads a schedule as it was.
@@ -255,9 +242,7 @@ func TestNameOfAnother(t *testing.T) {
 	s := f.hourly("nightly", nil)
 	foreign := &v1beta1.LoadTest{Spec: *s.Spec.Template.Spec.DeepCopy()}
 	foreign.Namespace, foreign.Name = s.Namespace, fmt.Sprintf("nightly-%d", f.clock.Now().Unix()/60)
-	if err := apiserver.Client(t).Create(t.Context(), foreign); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Create(t.Context(), foreign))
 	f.settle(s)
 	if c := meta.FindStatusCondition(s.Status.Conditions, v1beta1.ConditionReady); c == nil || c.Reason != v1beta1.ReasonNameTaken {
 		t.Errorf("condition %v", c)
@@ -267,9 +252,7 @@ func TestNameOfAnother(t *testing.T) {
 	}
 	f.after(time.Hour)
 	f.settle(s)
-	if len(f.runs()) != 2 {
-		t.Error("the next time has no LoadTest")
-	}
+	same.As(t, "LoadTests, with that of the next time", 2, len(f.runs()))
 }
 
 func TestStoppedClusterStartsNothing(t *testing.T) {
@@ -318,9 +301,7 @@ func TestHistoryIsDeleted(t *testing.T) {
 	want := []string{names[2], last.Name}
 	slices.Sort(left)
 	slices.Sort(want)
-	if diff := cmp.Diff(want, left); diff != "" {
-		t.Errorf("LoadTests (-want +got):\n%s", diff)
-	}
+	same.As(t, "LoadTests", want, left)
 	if s.Status.Summary.Verdict != "Error" || s.Status.LastPassed.Name != names[2] {
 		t.Errorf("status %+v", s.Status)
 	}
@@ -331,9 +312,7 @@ func TestDeletedScheduleStartsNothing(t *testing.T) {
 	s := f.hourly("nightly", nil)
 	s.Finalizers = []string{"example.com/held"}
 	f.update(s)
-	if err := apiserver.Client(t).Delete(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Delete(t.Context(), s))
 	if _, err := f.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(s)}); err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
@@ -18,8 +17,7 @@ func TestLimitsAsDocumented(t *testing.T) {
 	if !ok {
 		t.Fatal("the guide has no document")
 	}
-	p, err := policy.Load([]byte(document))
-	must.Succeed(t, err)
+	p := load(t, document)
 	if a, other := p.For("team-a").Limits, p.For("other").Limits; a.Users != 10_000 || a.Runs != 2 || other.Runs != 5 || p.Cluster().Workers != 200 {
 		t.Errorf("the limits are %+v and %+v", a, other)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestPrioritiesOfNamespaces(t *testing.T) {
@@ -31,9 +32,7 @@ priorityClasses:
 			t.Errorf("%s, %q: %d (%t), want %d (%t)", tt.namespace, tt.class, value, ok, tt.value, tt.ok)
 		}
 	}
-	if names := p.For("team-a").Priorities.Names(); names != "release-gate, nightly" {
-		t.Errorf("the classes of team-a are %q", names)
-	}
+	same.As(t, "the classes of team-a", "release-gate, nightly", p.For("team-a").Priorities.Names())
 	if _, ok := (policy.Rules{}).Priorities.Value("any"); !ok {
 		t.Error("without a queue a class is refused")
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -26,8 +25,7 @@ prometheus:
     - {name: l3, expression: "d", limit: 1}
     - {name: l4, expression: "d", limit: 1}
 `
-	p, err := policy.Load([]byte(document))
-	must.Succeed(t, err)
+	p := load(t, document)
 	same.As(t, "Prometheus", policy.Prometheus{URL: "https://prometheus.monitoring:9090/prefix", Timeout: 2 * time.Second}, p.Prometheus())
 	for namespace, want := range map[string]policy.Query{
 		"team-a": {Name: "connections", Expression: "a", Limit: "20"},
@@ -102,8 +100,7 @@ func TestVariablesOfAnExpression(t *testing.T) {
 		{`x{n="$namespace"}`, policy.QueryValues{Namespace: "$service", Service: "web"}, `x{n="$service"}`, ""},
 		{`x{s="$service"}`, policy.QueryValues{Namespace: "shop"}, "", "the expression has $service, and the target is not a Service"},
 	} {
-		_, err := policy.Load([]byte("{prometheus: {url: \"https://p\", queries: [{name: a, expression: " + quotedYAML(tc.expression) + "}]}}"))
-		must.Succeed(t, err)
+		load(t, "{prometheus: {url: \"https://p\", queries: [{name: a, expression: "+quotedYAML(tc.expression)+"}]}}")
 		got, err := policy.Query{Expression: tc.expression}.Expand(tc.values)
 		switch {
 		case tc.err == "" && (err != nil || got != tc.want):

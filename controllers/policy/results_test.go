@@ -79,8 +79,7 @@ func TestResultsOfABrokenConfigurationAreUnknown(t *testing.T) {
 			t.Errorf("results %+v", got)
 		}
 	}
-	last, err := policy.Load([]byte("results: {volume: {}}"))
-	must.Succeed(t, err)
+	last := load(t, "results: {volume: {}}")
 	next, _ := policy.Next(last, map[string]string{"config.yaml": "results: {volumes: {}}"})
 	if got := next.Results(); got.Unknown || !got.Archived {
 		t.Errorf("after a valid one: %+v", got)

@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/address"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const someRules = `
@@ -25,8 +26,7 @@ targets:
 
 func judge(t *testing.T, at string, isProxy bool, f policy.Facts) policy.Judgement {
 	t.Helper()
-	p, err := policy.Load([]byte(someRules))
-	must.Succeed(t, err)
+	p := load(t, someRules)
 	u, err := url.Parse(at)
 	must.Succeed(t, err)
 	targets := p.For("team-a").Targets
@@ -116,9 +116,7 @@ func TestServicesAreJudgedByWhatIsBehindThem(t *testing.T) {
 			if (got.Refusal == "") != (tc.refusal == "") || !strings.Contains(got.Refusal, tc.refusal) {
 				t.Errorf("refusal %q, want %q", got.Refusal, tc.refusal)
 			}
-			if got.Problem != tc.problem {
-				t.Errorf("problem %q, want %q", got.Problem, tc.problem)
-			}
+			same.As(t, "problem", tc.problem, got.Problem)
 			if tc.allowed == "" {
 				return
 			}
@@ -132,8 +130,7 @@ func TestServicesAreJudgedByWhatIsBehindThem(t *testing.T) {
 
 // A Service is the one that was allowed as long as it has the same UID.
 func TestWhetherAServiceIsGone(t *testing.T) {
-	p, err := policy.Load([]byte(someRules))
-	must.Succeed(t, err)
+	p := load(t, someRules)
 	targets := p.For("team-a").Targets
 	for name, tc := range map[string]struct{ at, found, want string }{
 		"the same":            {"http://api", "1", ""},
@@ -142,9 +139,7 @@ func TestWhetherAServiceIsGone(t *testing.T) {
 	} {
 		u, err := url.Parse(tc.at)
 		must.Succeed(t, err)
-		if got := targets.Gone(targets.Place(u), tc.found, "1"); got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		same.As(t, name+": what is gone", tc.want, targets.Gone(targets.Place(u), tc.found, "1"))
 	}
 }
 
@@ -207,9 +202,7 @@ func TestEndpointsAreConfirmedByTheirPods(t *testing.T) {
 		wrong: {service(func(s *policy.Service) { s.Pods = nil }), service(func(s *policy.Service) { s.Pods["api-0"] = policy.Pod{Addresses: []string{"10.1.0.8"}} })},
 	} {
 		for _, of := range s {
-			if got := targets.Unconfirmed(place, policy.Facts{Service: of}); got != want {
-				t.Errorf("%q, want %q", got, want)
-			}
+			same.As(t, "what is not confirmed", want, targets.Unconfirmed(place, policy.Facts{Service: of}))
 		}
 	}
 }
@@ -273,9 +266,7 @@ func TestRulesAreBounded(t *testing.T) {
 	for document, want := range map[string]string{
 		rules(65, 65): "targets.rules: has 65 rules; at most 64 are allowed", rules(1, 257): "targets.rules[0].cidrs: the rules together have more than 256 ranges",
 	} {
-		if _, err := policy.Load([]byte(document)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		refused(t, document, want)
 	}
 }
 

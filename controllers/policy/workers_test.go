@@ -17,6 +17,14 @@ func load(t *testing.T, document string) *policy.Policy {
 	return p
 }
 
+// refused loads a document that has an error, which says what is wanted.
+func refused(t *testing.T, document, want string) {
+	t.Helper()
+	if _, err := policy.Load([]byte(document)); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%s\ngot  %v\nwant %s", document, err, want)
+	}
+}
+
 func TestWorkersOfANamespaceWithoutARuleHaveTheReleasesImageAlone(t *testing.T) {
 	w, all := policy.Default().For("any").Workers, policy.Everything().Workers
 	w.Release = "loadtest.dev/worker:v1"
@@ -121,9 +129,7 @@ func TestRulesOfWorkersThatMeanNothingAreRefused(t *testing.T) {
 		`workers: [{serviceAccountName: admin}]`:                  `unknown field "workers[0].serviceAccountName"`,
 		`workers: [{namespaces: [a]}, {tolerationKeys: [a, ""]}]`: `workers[1]: a pattern is empty`,
 	} {
-		if _, err := policy.Load([]byte(document)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want …%s…", document, err, want)
-		}
+		refused(t, document, want)
 	}
 	load(t, `workers: [{images: ["*"]}]`)
 }

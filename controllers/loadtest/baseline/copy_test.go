@@ -281,9 +281,7 @@ func TestBrokenStepsAreNoBaseline(t *testing.T) {
 			tc.before(finished)
 			got, refusal := baseline.Copy(spec, plan.Steps(spec), finished)
 			if refusal != nil {
-				if refusal.Message != tc.refusal {
-					t.Errorf("refusal %q, want %q", refusal.Message, tc.refusal)
-				}
+				same.As(t, "refusal", tc.refusal, refusal.Message)
 				return
 			}
 			var names []string

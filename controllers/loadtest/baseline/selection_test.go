@@ -6,6 +6,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // Of a selector, the baseline must have passed and have the labels when it is copied, too: another
@@ -32,9 +33,7 @@ func TestSelectedBaseline(t *testing.T) {
 			if refusal != nil {
 				got = refusal.Message
 			}
-			if got != tc.want {
-				t.Errorf("%q, want %q", got, tc.want)
-			}
+			same.As(t, "selection", tc.want, got)
 		})
 	}
 }

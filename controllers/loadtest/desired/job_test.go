@@ -150,9 +150,7 @@ func TestJobLeavesTheLoadTestAlone(t *testing.T) {
 	job := Job(lt, config)
 	job.Labels["x"] = "y"
 	job.Spec.Template.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("9")
-	if diff := cmp.Diff(before, lt); diff != "" {
-		t.Errorf("the LoadTest changed (-before +after):\n%s", diff)
-	}
+	same.As(t, "the LoadTest, which must not change", before, lt)
 	if _, ok := job.Spec.Template.Labels["x"]; ok {
 		t.Error("Job and pod template share their labels")
 	}
@@ -209,11 +207,7 @@ func TestDeadlineOfTheJob(t *testing.T) {
 		{TimeLimit: length(time.Hour)}, {Load: v1beta1.StepLoad{Pause: length(10 * time.Second)}}, {TimeLimit: length(25 * time.Hour)},
 	}
 	const day = 86_400
-	if got, want := *Job(lt, config).Spec.ActiveDeadlineSeconds, int64(day+300+3600+10+25*3600); got != want {
-		t.Errorf("after %d s, want %d", got, want)
-	}
+	same.As(t, "deadline in seconds", int64(day+300+3600+10+25*3600), *Job(lt, config).Spec.ActiveDeadlineSeconds)
 	lt.Spec.ActiveDeadlineSeconds = ptr.To[int64](600)
-	if got, want := *Job(lt, config).Spec.ActiveDeadlineSeconds, int64(day+600); got != want {
-		t.Errorf("with activeDeadlineSeconds: after %d s, want %d", got, want)
-	}
+	same.As(t, "deadline in seconds, with activeDeadlineSeconds", int64(day+600), *Job(lt, config).Spec.ActiveDeadlineSeconds)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/history"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // stored is an API server with LoadTests that label app selects, two on a page; refuse is its answer to
@@ -79,9 +80,7 @@ func TestLastOfSeveralPages(t *testing.T) {
 	} {
 		got, err := selected(t, stored(t, all, tests...))
 		must.Succeed(t, err)
-		if got != want {
-			t.Errorf("%q is read, want %q", got, want)
-		}
+		same.As(t, "what is read", want, got)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/history"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // night is the LoadTest of schedule nightly that finished in a minute.
@@ -60,9 +61,7 @@ func read(t *testing.T, refuse func(name string) error, tests ...*v1beta1.LoadTe
 	if err != nil {
 		return 0, names, err
 	}
-	if level.Schedule != "nightly" {
-		t.Errorf("the level is of schedule %s", level.Schedule)
-	}
+	same.As(t, "schedule of the level", "nightly", level.Schedule)
 	return len(level.Runs), names, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A breach that cannot be mended stops the run, once, and at once; seconds are looked at where every
@@ -80,9 +81,7 @@ func TestWhatAborts(t *testing.T) {
 			if aborts := s.Internal.StopTime != nil && s.Internal.StopTime.Time.Equal(began.Add(20*time.Second)); aborts != tc.aborts || (s.Thresholds[0].AbortTime != nil) != tc.aborts {
 				t.Errorf("stopped from %v by %+v", s.Internal.StopTime, s.Thresholds[0])
 			}
-			if remembers := !reflect.DeepEqual(d.Seconds, verdict.Seconds{}); remembers != tc.remember {
-				t.Errorf("seconds are remembered: %t", remembers)
-			}
+			same.As(t, "seconds are remembered", tc.remember, !reflect.DeepEqual(d.Seconds, verdict.Seconds{}))
 		})
 	}
 }

@@ -87,15 +87,13 @@ func TestNumberThatNoWorkerHasReadIsGivenUp(t *testing.T) {
 	second.State, second.CompletionTime, second.Result = v1beta1.StepComplete, ptr.To(metav1.NewMicroTime(began.Add(40*time.Second))), &v1beta1.StepResult{}
 	lt.Status.Audits = plan.Audits(&lt.Spec)
 	lt.Status.Internal.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditAfter, Since: *second.CompletionTime, Reason: v1beta1.ReasonAllStepsRan}
-	ending := ready
-	ending.PodEnding = true
 	if d := decide(lt, awaited(exchange.Worker{Pod: exchange.PodEnded, Connected: true, Ready: true}, ready), 41*time.Second); d.Directive.Read == nil || d.Directive.Read.Worker != 1 {
 		t.Errorf("to be read by a worker that has ended: %+v", d.Directive.Read)
 	}
 	if s := lifecycle.Decide(lt, rules(t, "stop: {}"), one(ready), began.Add(41*time.Second)).Status; !strings.HasPrefix(failure(s), "Stopped: ") {
 		t.Errorf("stopped: verdict %s, %s", s.Verdict, failure(s))
 	}
-	if d := decide(lt, awaited(ending, ready), 41*time.Second); d.Directive.Read == nil || d.Directive.Read.Worker != 1 {
+	if d := decide(lt, awaited(leaving, ready), 41*time.Second); d.Directive.Read == nil || d.Directive.Read.Worker != 1 {
 		t.Errorf("to be read: %+v", d.Directive.Read)
 	}
 	if d := decide(lt, one(ready), 41*time.Second); d.RequeueAfter != lt.Status.Audits[0].MaxWait.Duration-time.Second {
@@ -128,7 +126,6 @@ func continuing(lt *v1beta1.LoadTest) *v1beta1.LoadTest {
 
 // No step begins once every worker has ended, though the run goes on without some.
 func TestNoStepBeginsWithoutAWorker(t *testing.T) {
-	ended := exchange.Worker{Pod: exchange.PodEnded}
 	for name, tc := range map[string]struct {
 		workers []exchange.Worker
 		state   v1beta1.StepState
@@ -186,7 +183,7 @@ func TestQuestionsOfBothTargetsAreAsked(t *testing.T) {
 			seen.Workers[i].Targets = 2
 		}
 		s := decide(lt, seen, time.Second).Status
-		if got := verdictOn(&s); !strings.HasPrefix(got, want) {
+		if got := said(s, v1beta1.ConditionTargetVerified); !strings.HasPrefix(got, want) {
 			t.Errorf("%d answers: TargetVerified is %s, want %s", answers, got, want)
 		}
 	}

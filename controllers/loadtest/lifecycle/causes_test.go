@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -16,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // asked are rules with a query that has a limit, and one that has none.
@@ -51,9 +51,7 @@ func TestUsageIsReadWhileAStepRuns(t *testing.T) {
 			}
 			lt.Status.Steps[1].StartTime = ptr.To(metav1.NewMicroTime(began.Add(20 * time.Second)))
 			d := lifecycle.Decide(lt, policy.Rules{}, lastReport(3, tc.final), began.Add(31*time.Second))
-			if diff := cmp.Diff(tc.want, d.Sample); diff != "" {
-				t.Errorf("to be read (-want +got):\n%s", diff)
-			}
+			same.As(t, "to be read", tc.want, d.Sample)
 			if tc.url && d.Look != nil {
 				t.Errorf("of a URL is looked at: %+v", d.Look)
 			}
@@ -116,17 +114,13 @@ func TestQueriesAreAskedAtTheEndOfAStep(t *testing.T) {
 			if tc.want != nil {
 				tc.want.At = lt.Status.Steps[1].StartTime.Add(10 * time.Second)
 			}
-			if diff := cmp.Diff(tc.want, d.Ask); diff != "" {
-				t.Errorf("to be asked (-want +got):\n%s", diff)
-			}
+			same.As(t, "to be asked", tc.want, d.Ask)
 			step := &d.Status.Steps[1]
 			if ended := step.State != v1beta1.StepRunning; ended != tc.ends {
 				t.Errorf("the step is %s", step.State)
 			}
 			if tc.answered != nil && tc.ends {
-				if diff := cmp.Diff(results, step.Queries); diff != "" {
-					t.Errorf("answers (-want +got):\n%s", diff)
-				}
+				same.As(t, "answers", results, step.Queries)
 			}
 			if tc.want != nil && d.RequeueAfter != time.Second {
 				t.Errorf("the next pass is after %v", d.RequeueAfter)
@@ -172,12 +166,8 @@ func TestQueriesOfARun(t *testing.T) {
 				lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: v1beta1.MetricQuery, Query: tc.query, Max: ptr.To(intstr.FromInt32(1))}}
 			}
 			d := lifecycle.Decide(lt, asked(t), lifecycle.Observed{LooksAtTargets: true, SamplesUsage: true}, began)
-			if diff := cmp.Diff(tc.want, d.Status.Internal.Queries); diff != "" {
-				t.Errorf("queries (-want +got):\n%s", diff)
-			}
-			if got := said(d.Status, v1beta1.ConditionAccepted); got != tc.said {
-				t.Errorf("%s\nwant %s", got, tc.said)
-			}
+			same.As(t, "queries", tc.want, d.Status.Internal.Queries)
+			same.As(t, "Accepted", tc.said, said(d.Status, v1beta1.ConditionAccepted))
 			if env := d.Status.Environment; tc.want != nil && (env == nil || !env.Usage) {
 				t.Errorf("environment %+v", env)
 			}

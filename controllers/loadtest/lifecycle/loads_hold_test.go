@@ -34,8 +34,7 @@ func TestNoLoadBeginsWhileTheRunIsHeld(t *testing.T) {
 	f := begun(t)
 	f.suspend(true)
 	f.now = began.Add(10 * time.Second)
-	f.end("readers", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
-	f.pass()
+	f.inTurn("readers Passed")
 	f.expect("Suspended : readers 2s Passed, late -, noise 2s")
 	same.As(t, "Suspended", heldLoads, said(f.parent.Status, v1beta1.ConditionSuspended))
 	f.now = began.Add(time.Hour)
@@ -46,8 +45,7 @@ func TestNoLoadBeginsWhileTheRunIsHeld(t *testing.T) {
 	f.end("late", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
 	f.beganAt("late", time.Hour+31*time.Second)
 	f.pass()
-	f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-	f.pass()
+	f.inTurn("noise Canceled")
 	f.expect("Finished Passed: readers 2s Passed, late 1h0m30s Passed, noise 2s Canceled ended")
 	same.As(t, "events", " Started Suspended Resumed Passed", f.events)
 }
@@ -141,8 +139,7 @@ func TestLoadsThatAreHeldTooLong(t *testing.T) {
 func (f *family) ends(name string, after time.Duration) {
 	f.t.Helper()
 	f.now = began.Add(after)
-	f.end(name, v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
-	f.pass()
+	f.inTurn(name + " Passed")
 }
 
 // heldFrom has a load be held between two of its steps since so long after the first pass.

@@ -148,11 +148,19 @@ func (f *family) end(name string, verdict v1beta1.Verdict, reason string) {
 	s.Steps = []v1beta1.StepStatus{{Name: "pause"}, {Name: "all", Result: result}}
 }
 
-// endForegrounds ends the loads that are not in the background, which have passed.
-func (f *family) endForegrounds() {
+// inTurn ends loads, each as the word after its name says, and passes after each moment: "a Passed, b Canceled"
+// are of one.
+func (f *family) inTurn(moments ...string) {
 	f.t.Helper()
-	for _, name := range []string{"readers", "late"} {
-		f.end(name, v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
+	for _, moment := range moments {
+		for _, load := range strings.Split(moment, ", ") {
+			name, verdict, _ := strings.Cut(load, " ")
+			reason := v1beta1.ReasonAllStepsRan
+			if verdict == string(v1beta1.VerdictCanceled) {
+				reason = v1beta1.ReasonTerminated
+			}
+			f.end(name, v1beta1.Verdict(verdict), reason)
+		}
 		f.pass()
 	}
 }
@@ -201,9 +209,7 @@ func (f *family) why() string {
 
 func (f *family) expect(want string) {
 	f.t.Helper()
-	if got := f.line(); got != want {
-		f.t.Errorf("%s\nwant %s", got, want)
-	}
+	same.As(f.t, "how far the loads are", want, f.line())
 }
 
 // begun has the loads begin at 2 s.
@@ -326,45 +332,40 @@ func TestVerdictOfLoads(t *testing.T) {
 		endedEarly bool
 	}{
 		"one fails": {func(f *family) {
-			f.end("readers", v1beta1.VerdictFailed, v1beta1.ReasonAllStepsRan)
-			f.pass()
-			f.end("late", v1beta1.VerdictInconclusive, v1beta1.ReasonAllStepsRan)
-			f.pass()
+			f.inTurn("readers Failed", "late Inconclusive")
 			f.end("noise", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan) // in the same moment
 		}, "Finished Failed: readers 2s Failed, late 31s Inconclusive, noise 2s Passed", "False ReasonOfFailed: Load readers: the thresholds of readers.", false},
 		"one is undecided": {func(f *family) {
 			f.end("readers", v1beta1.VerdictInconclusive, v1beta1.ReasonStoppedOnWorkerLoss)
 			f.pass()
-			f.end("late", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
-			f.pass()
-			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			f.inTurn("late Passed", "noise Canceled")
 		}, "Finished Inconclusive: readers 2s Inconclusive, late 31s Passed, noise 2s Canceled ended", "Unknown ReasonOfInconclusive: Load readers: the thresholds of readers.", false},
 		"the background was cut as planned": {func(f *family) {
-			f.endForegrounds()
+			f.inTurn("readers Passed", "late Passed")
 			f.end("noise", v1beta1.VerdictInconclusive, v1beta1.ReasonEndedWithOthers)
 			f.tests["sale-noise"].Status.Conditions[len(f.tests["sale-noise"].Status.Conditions)-1].Reason = v1beta1.ReasonStepCut
 		}, "Finished Passed: readers 2s Passed, late 31s Passed, noise 2s Inconclusive ended", "True ReasonOfPassed: Load readers: the thresholds of readers. Load late: the thresholds of late.", false},
 		"the background was cut, and lost a worker": {func(f *family) {
-			f.endForegrounds()
+			f.inTurn("readers Passed", "late Passed")
 			f.end("noise", v1beta1.VerdictInconclusive, v1beta1.ReasonEndedWithOthers)
 		}, "Finished Inconclusive: readers 2s Passed, late 31s Passed, noise 2s Inconclusive ended", "Unknown ReasonOfInconclusive: Load noise: the thresholds of noise.", false},
 		"the background was cut, and had failed": {func(f *family) {
-			f.endForegrounds()
+			f.inTurn("readers Passed", "late Passed")
 			f.end("noise", v1beta1.VerdictFailed, v1beta1.ReasonEndedWithOthers)
 		}, "Finished Failed: readers 2s Passed, late 31s Passed, noise 2s Failed ended", "False ReasonOfFailed: Load noise: the thresholds of noise.", false},
 		"one began a second late": {func(f *family) {
-			f.endForegrounds()
+			f.inTurn("readers Passed", "late Passed")
 			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
 			f.beganAt("readers", 3*time.Second)
 		}, "Finished Passed: readers 2s Passed, late 31s Passed, noise 2s Canceled ended", "True ReasonOfPassed: Load readers: the thresholds of readers. Load late: the thresholds of late.", false},
 		"one began later": {func(f *family) {
-			f.endForegrounds()
+			f.inTurn("readers Passed", "late Passed")
 			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
 			f.beganAt("readers", 3*time.Second+time.Millisecond)
 		}, "Finished Inconclusive: readers 2s Passed, late 31s Passed, noise 2s Canceled ended", "Unknown LoadsApart: Load readers began 1s after its time, so that the loads were not sent side by side as planned. Run it again.", false},
 		"a long one began later": {func(f *family) {
 			f.now = began.Add(200 * time.Second)
-			f.endForegrounds()
+			f.inTurn("readers Passed", "late Passed")
 			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
 			f.beganAt("readers", 3*time.Second+900*time.Millisecond)
 		}, "Finished Passed: readers 2s Passed, late 3m50s Passed, noise 2s Canceled ended", "True ReasonOfPassed: Load readers: the thresholds of readers. Load late: the thresholds of late.", false},
@@ -375,44 +376,34 @@ func TestVerdictOfLoads(t *testing.T) {
 			f.end("late", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
 		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Error", "False StartDeadlineExceeded: Load readers: the course of readers. Load noise: the course of noise. What was measured is kept.", true},
 		"one is canceled by hand": {func(f *family) {
-			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-			f.pass()
-			f.end("readers", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-			f.end("late", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			f.inTurn("noise Canceled", "readers Canceled, late Canceled")
 		}, "Finished Canceled: readers 2s Canceled ended, late - Canceled ended, noise 2s Canceled", "False Terminated: Load noise: the course of noise. What was measured is kept.", true},
 		"one aborts": {func(f *family) {
 			f.end("readers", v1beta1.VerdictFailed, v1beta1.ReasonAborted)
 			f.pass()
-			f.end("late", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			f.inTurn("late Canceled, noise Canceled")
 		}, "Finished Failed: readers 2s Failed, late - Canceled ended, noise 2s Canceled ended", "False ReasonOfFailed: Load readers: the thresholds of readers.", true},
 		"the background fails before the others end": {func(f *family) {
 			f.end("noise", v1beta1.VerdictFailed, v1beta1.ReasonStoppedOnBreach)
 			f.pass()
 			f.now = began.Add(5 * time.Second)
-			f.end("readers", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
-			f.pass()
-			f.end("late", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
+			f.inTurn("readers Passed", "late Passed")
 		}, "Finished Failed: readers 2s Passed, late 35s Passed, noise 2s Failed", "False ReasonOfFailed: Load noise: the thresholds of noise.", false},
 		"one is deleted": {func(f *family) {
 			delete(f.tests, "sale-readers")
 			f.pass()
-			f.end("late", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			f.inTurn("late Canceled, noise Canceled")
 		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. What was measured is kept.", true},
 		"another takes its name": {func(f *family) {
 			f.tests["sale-readers"] = &v1beta1.LoadTest{}
 			f.pass()
-			f.end("late", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			f.inTurn("late Canceled, noise Canceled")
 		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. What was measured is kept.", true},
 		"results of one cannot be read": {func(f *family) {
 			f.end("readers", v1beta1.VerdictFailed, v1beta1.ReasonAllStepsRan)
 			f.tests["sale-readers"].Status.Steps[1].Result.Histogram = "torn"
 			f.pass()
-			f.end("late", v1beta1.VerdictInconclusive, v1beta1.ReasonAllStepsRan)
-			f.pass()
-			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			f.inTurn("late Inconclusive", "noise Canceled")
 		}, "Finished Failed: readers 2s Failed, late 31s Inconclusive, noise 2s Canceled ended", "False ReasonOfFailed: Load readers: step all: decode histogram: encoded histogram too short: got 3 bytes, need at least 8.", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -680,12 +671,7 @@ func TestTheStartDeadlineOfALoad(t *testing.T) {
 // and the verdict of the run alone is announced.
 func TestResultsOfLoadsAreArchivedFirst(t *testing.T) {
 	f := begun(t)
-	f.end("readers", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
-	f.pass()
-	f.end("late", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
-	f.pass()
-	f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
-	f.pass()
+	f.inTurn("readers Passed", "late Passed", "noise Canceled")
 	keeps := func(lt *v1beta1.LoadTest, seen lifecycle.Observed) lifecycle.Keep {
 		seen.Keeping.Wanted = policy.Results{Archived: true, Announced: true, Wait: time.Hour}
 		seen.Keeping.Archive.Attempts = 1

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -13,6 +12,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
+	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
 // In a run that has begun, a worker is there, silent, or lost: silent is one whose pod
@@ -57,9 +58,7 @@ func TestWorkerLossDetection(t *testing.T) {
 				lt.Status.Workers.Desired, seen.Workers = 1, seen.Workers[:1] // no other could be there
 			}
 			s := lifecycle.Decide(lt, policy.Rules{}, seen, now).Status
-			if diff := cmp.Diff(v1beta1.WorkerCounts{Desired: lt.Status.Workers.Desired, Ready: tc.ready, Silent: tc.silent, Lost: tc.lost}, s.Workers); diff != "" {
-				t.Errorf("workers (-want +got):\n%s", diff)
-			}
+			same.As(t, "workers", v1beta1.WorkerCounts{Desired: lt.Status.Workers.Desired, Ready: tc.ready, Silent: tc.silent, Lost: tc.lost}, s.Workers)
 		})
 	}
 }
@@ -106,12 +105,8 @@ func TestLossMessageNamesTheFirstEndedWorker(t *testing.T) {
 			lt := limited(0)
 			lt.Status.Workers.Desired = 3
 			d := lifecycle.Decide(lt, policy.Rules{}, awaited(tc.workers...), began.Add(15*time.Second))
-			if diff := cmp.Diff("False WorkerLost: "+tc.want, said(d.Status, v1beta1.ConditionWorkersReady)); diff != "" {
-				t.Errorf("condition (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff([]lifecycle.Event{{Warning: true, Reason: v1beta1.ReasonWorkerLost, Message: tc.want}}, d.Events); diff != "" {
-				t.Errorf("events (-want +got):\n%s", diff)
-			}
+			same.As(t, "condition", "False WorkerLost: "+tc.want, said(d.Status, v1beta1.ConditionWorkersReady))
+			same.As(t, "events", []lifecycle.Event{{Warning: true, Reason: v1beta1.ReasonWorkerLost, Message: tc.want}}, d.Events)
 		})
 	}
 }
@@ -160,9 +155,7 @@ func TestWorkerLostInAPauseEndsTheRun(t *testing.T) {
 	if s := d.Status; s.Verdict != v1beta1.VerdictInconclusive || said(s, v1beta1.ConditionGeneratorHealthy) != "" || s.Steps[1].State != v1beta1.StepSkipped {
 		t.Errorf("verdict %s, generator %q, second step %s; want Inconclusive, nothing, Skipped", s.Verdict, said(s, v1beta1.ConditionGeneratorHealthy), s.Steps[1].State)
 	}
-	if d.RequeueAfter != 30*time.Second {
-		t.Errorf("again after %v, want after the 30s that workers have to end", d.RequeueAfter)
-	}
+	same.As(t, "time until the next pass, 30s for workers to end", 30*time.Second, d.RequeueAfter)
 }
 
 // A report that is of another plan ends the run once, and as what it is.
@@ -171,9 +164,7 @@ func TestReportOfAnotherPlanEndsTheRun(t *testing.T) {
 	seen.Step = &exchange.Report{Merged: measure.NewMeasurement(2), Reporting: 1, Until: began.Add(20 * time.Second)}
 	d := lifecycle.Decide(limited(0), policy.Rules{}, seen, began.Add(20*time.Second))
 	want := "InvalidResult: step one: measured 2 requests, the spec has 1 and the status 1"
-	if diff := cmp.Diff(want, failure(d.Status)); diff != "" {
-		t.Errorf("condition (-want +got):\n%s", diff)
-	}
+	same.As(t, "condition", want, failure(d.Status))
 	if s := d.Status; s.Steps[0].State != v1beta1.StepCut || s.Steps[1].State != v1beta1.StepSkipped || len(d.Events) != 1 {
 		t.Errorf("the steps are %s and %s with events %v; want Cut, Skipped and one", s.Steps[0].State, s.Steps[1].State, d.Events)
 	}
@@ -189,4 +180,52 @@ func TestQuestionsMatterToLimitersOnly(t *testing.T) {
 	if s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(15*time.Second)).Status; s.Steps[0].Result == nil || s.Steps[0].Result.RateLimit != nil {
 		t.Errorf("the result is %+v, want one without an audit", s.Steps[0].Result)
 	}
+}
+
+// lossStories are runs that go on when a worker is lost.
+var lossStories = map[string]func(*world.World){
+	"goes-on-without-a-worker": func(w *world.World) {
+		goesOn(w)
+		w.Workers[1].DiesIn = 1500 * time.Millisecond
+	},
+	"goes-on-without-a-worker-and-breaches": func(w *world.World) {
+		goesOn(w)
+		w.Workers[1].DiesIn = 1500 * time.Millisecond
+		w.After(6*time.Second, func() { w.Latency = 300 * time.Millisecond })
+	},
+	"goes-on-without-a-worker-that-is-drained-in-a-rest": func(w *world.World) {
+		goesOn(w)
+		w.After(6*time.Second, w.Workers[0].Drain)
+	},
+	"goes-on-without-a-worker-by-users-without-a-rate": func(w *world.World) {
+		goesOn(w)
+		w.LoadTest().Spec.Ladder.RatePerUser = nil
+		w.Workers[1].DiesIn = 1500 * time.Millisecond
+	},
+	"goes-on-without-a-worker-and-aborts": func(w *world.World) {
+		goesOn(w)
+		aborts(w)
+		w.LoadTest().Spec.Ladder.RatePerUser = nil
+		w.Workers[1].DiesIn = 1500 * time.Millisecond
+		w.After(26*time.Second, func() { w.Latency = 300 * time.Millisecond })
+	},
+	"goes-on-until-no-worker-is-left": func(w *world.World) {
+		goesOn(w)
+		w.LoadTest().Spec.Repetitions = 2
+		for i, x := range w.Workers {
+			w.After(time.Duration(4+5*i)*time.Second, func() { x.Die("OOMKilled, exit code 137") })
+		}
+	},
+	"goes-on-while-a-worker-is-silent": func(w *world.World) {
+		goesOn(w)
+		w.LoadTest().Spec.Target.Timeout = &metav1.Duration{Duration: time.Second}
+		w.After(4*time.Second, w.Workers[1].FallSilent)
+	},
+}
+
+func goesOn(w *world.World) {
+	if w.LoadTest().Spec.Worker == nil {
+		w.LoadTest().Spec.Worker = &v1beta1.Worker{}
+	}
+	w.LoadTest().Spec.Worker.OnLoss = v1beta1.LossContinue
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A number that is read before the first step is asked for like the answer to a preflight.
@@ -24,8 +25,6 @@ func TestReadingMayAskAsTheClient(t *testing.T) {
 		"no header names the client":                {},
 	} {
 		spec := &v1beta1.LoadTestSpec{Target: v1beta1.Target{Headers: tt.target}, Audits: audits(tt.own)}
-		if got := asksAsClient(spec); got != tt.want {
-			t.Errorf("%s: asks as the client: %v", name, got)
-		}
+		same.As(t, name+": asks as the client", tt.want, asksAsClient(spec))
 	}
 }

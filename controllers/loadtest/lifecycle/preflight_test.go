@@ -1,7 +1,6 @@
 package lifecycle_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // accepted is a run whose workers are awaited.
@@ -35,15 +35,6 @@ func three(first exchange.Worker) lifecycle.Observed {
 func there(w exchange.Worker) exchange.Worker {
 	w.Pod = exchange.PodRunning
 	return w
-}
-
-// verdictOn is the condition, as status, reason and message.
-func verdictOn(s *v1beta1.LoadTestStatus) string {
-	c := meta.FindStatusCondition(s.Conditions, v1beta1.ConditionTargetVerified)
-	if c == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
 }
 
 func TestTargetVerified(t *testing.T) {
@@ -126,7 +117,7 @@ func TestTargetVerified(t *testing.T) {
 				tt.edit(&lt.Spec)
 			}
 			s := lifecycle.Decide(lt, policy.Rules{}, tt.seen, began.Add(time.Second)).Status
-			if diff := cmp.Diff(tt.want, verdictOn(&s)); diff != "" || s.Phase != tt.phase {
+			if diff := cmp.Diff(tt.want, said(s, v1beta1.ConditionTargetVerified)); diff != "" || s.Phase != tt.phase {
 				t.Errorf("phase %s, want %s; condition (-want +got):\n%s", s.Phase, tt.phase, diff)
 			}
 		})
@@ -137,9 +128,7 @@ func TestTargetOfARunThatIsHeldFromTheBeginning(t *testing.T) {
 	spec := ladder()
 	spec.Suspend, spec.Preflight = true, questions()
 	want := "Unknown PreflightPending: Waiting for workers: each must pass the preflight checks before it is ready."
-	if diff := cmp.Diff(want, verdictOn(&accepted(spec).Status)); diff != "" {
-		t.Errorf("condition (-want +got):\n%s", diff)
-	}
+	same.As(t, "condition", want, said(accepted(spec).Status, v1beta1.ConditionTargetVerified))
 }
 
 // A run that began before anybody could ask stays without the condition, and a
@@ -147,14 +136,10 @@ func TestTargetOfARunThatIsHeldFromTheBeginning(t *testing.T) {
 func TestTargetVerifiedIsNotSaidAfterwards(t *testing.T) {
 	lt := limited(0)
 	s := lifecycle.Decide(lt, policy.Rules{}, three(exchange.Worker{Connected: true, Ready: true}), began.Add(15*time.Second)).Status
-	if got := verdictOn(&s); got != "" {
-		t.Errorf("of a run that had begun it is said: %s", got)
-	}
+	same.As(t, "condition of a run that had begun", "", said(s, v1beta1.ConditionTargetVerified))
 	spec := ladder()
 	spec.Requests = nil
-	if got := verdictOn(&accepted(spec).Status); got != "" {
-		t.Errorf("of a refused run it is said: %s", got)
-	}
+	same.As(t, "condition of a refused run", "", said(accepted(spec).Status, v1beta1.ConditionTargetVerified))
 }
 
 func TestTargetVerifiedMessage(t *testing.T) {
@@ -180,9 +165,7 @@ func TestTargetVerifiedMessage(t *testing.T) {
 			spec := ladder()
 			spec.Preflight = []v1beta1.Preflight{{Name: "q", Expect: tt.expect}}
 			s := lifecycle.Decide(accepted(spec), policy.Rules{}, three(exchange.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
-			if diff := cmp.Diff("True PreflightPassed: "+tt.want, verdictOn(&s)); diff != "" {
-				t.Errorf("condition (-want +got):\n%s", diff)
-			}
+			same.As(t, "condition", "True PreflightPassed: "+tt.want, said(s, v1beta1.ConditionTargetVerified))
 		})
 	}
 }
@@ -203,9 +186,7 @@ func TestTargetVerifiedByCallsMessage(t *testing.T) {
 	s := lifecycle.Decide(accepted(spec), policy.Rules{}, three(exchange.Worker{Connected: true, Ready: true, Answers: 16, Descriptors: oneDigest}), began).Status
 	want := "True PreflightPassed: grpcHealth is SERVING; grpcHealth shop.v1.Shop is SERVING; alive is SERVING; shop.v1.Shop/About has status OK; " +
 		"shop.v1.Shop/About has status OK; no cart has status OK or NOT_FOUND; one has status NOT_FOUND; shop.v1.Shop/About has .version 4."
-	if diff := cmp.Diff(want, verdictOn(&s)); diff != "" {
-		t.Errorf("condition (-want +got):\n%s", diff)
-	}
+	same.As(t, "condition", want, said(s, v1beta1.ConditionTargetVerified))
 }
 
 // However much is asked, the message is one that the API server takes, and that

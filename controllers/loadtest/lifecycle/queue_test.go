@@ -41,9 +41,7 @@ func TestARunThatMayNotBeginYetIsQueued(t *testing.T) {
 	lt := &v1beta1.LoadTest{Spec: ladder()}
 	lt.Status.Baseline = &v1beta1.BaselineStatus{}
 	d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Place: place(3, 7)}, began)
-	if got, want := said(d.Status, v1beta1.ConditionQueued), "True ClusterRuns: Place 3 of 7: 4 of 4 runs of the cluster are under way."; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	same.As(t, "Queued", "True ClusterRuns: Place 3 of 7: 4 of 4 runs of the cluster are under way.", said(d.Status, v1beta1.ConditionQueued))
 	if d.Status.Summary.Step != "place 3 of 7" || d.Status.Baseline != nil || d.Job != lifecycle.JobKeep {
 		t.Errorf("summary %+v, baseline %v, Job %v", d.Status.Summary, d.Status.Baseline, d.Job)
 	}
@@ -144,9 +142,7 @@ func TestARunThatWaitedBegins(t *testing.T) {
 	if len(d.Events) != 1 || d.Events[0].Message != "The run waited 42s in the queue. The run begins; its workers are created." {
 		t.Errorf("events %+v", d.Events)
 	}
-	if got := said(d.Status, v1beta1.ConditionQueued); got != "False Begun: The run waited 42s in the queue." {
-		t.Errorf("condition Queued is %s", got)
-	}
+	same.As(t, "condition Queued", "False Begun: The run waited 42s in the queue.", said(d.Status, v1beta1.ConditionQueued))
 	lt.Status = d.Status
 	lt.Status.StartTime = nil // it was held since
 	again := decide(lt, lifecycle.Observed{}, time.Hour)
@@ -220,9 +216,7 @@ func TestAResumedRunIsQueued(t *testing.T) {
 	if got := reasons(d.Events); !slices.Equal(got, []string{v1beta1.ReasonResumed, "Queued"}) {
 		t.Errorf("events %v", got)
 	}
-	if got := said(d.Status, v1beta1.ConditionSuspended); got != "False Resumed: The run was resumed." {
-		t.Errorf("Suspended is %s", got)
-	}
+	same.As(t, "Suspended", "False Resumed: The run was resumed.", said(d.Status, v1beta1.ConditionSuspended))
 }
 
 // A step that no process of this operator began is not begun in the pass that stops the run.

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
@@ -172,9 +172,7 @@ func TestRepetitions(t *testing.T) {
 			w := newWorld(t, twice())
 			tc.script(w)
 			checkStory(t, w, "repetitions", name)
-			if diff := cmp.Diff(tc.want, remainsOf(w.LoadTest().Status)); diff != "" {
-				t.Errorf("what is left (-want +got):\n%s", diff)
-			}
+			same.As(t, "what is left", tc.want, remainsOf(w.LoadTest().Status))
 		})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -14,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // both is a configuration that has results archived and verdicts announced.
@@ -68,13 +68,9 @@ func TestResultsAreKeptBeforeTheLoadTestGoes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := lifecycle.Decide(tc.lt, policy.Rules{}, lifecycle.Observed{Keeping: tc.seen}, began.Add(tc.after))
-			if diff := cmp.Diff(tc.want, will{d.Keep, d.Delete, d.Unkept, d.RequeueAfter}); diff != "" {
-				t.Errorf("decision (-want +got):\n%s", diff)
-			}
+			same.As(t, "decision", tc.want, will{d.Keep, d.Delete, d.Unkept, d.RequeueAfter})
 			again := lifecycle.Abandon(tc.lt, lifecycle.PassFailed("x", 0), lifecycle.Observed{Keeping: tc.seen}, began.Add(tc.after))
-			if diff := cmp.Diff(tc.want, will{again.Keep, again.Delete, again.Unkept, again.RequeueAfter}); diff != "" {
-				t.Errorf("decision about a run that was abandoned (-want +got):\n%s", diff)
-			}
+			same.As(t, "decision about a run that was abandoned", tc.want, will{again.Keep, again.Delete, again.Unkept, again.RequeueAfter})
 		})
 	}
 }
@@ -133,9 +129,7 @@ func TestFailuresGoWithTheirDestination(t *testing.T) {
 		}
 		d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Keeping: lifecycle.Keeping{Wanted: tc.wanted}}, began.Add(2*time.Hour))
 		got := said(d.Status, v1beta1.ConditionArchived) + "|" + said(d.Status, v1beta1.ConditionAnnounced)
-		if got != tc.want {
-			t.Errorf("%s: %s, want %s", name, got, tc.want)
-		}
+		same.As(t, name+": what is kept", tc.want, got)
 	}
 }
 

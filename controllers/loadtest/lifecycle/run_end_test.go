@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -15,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // said is a condition of a status, as status, reason and message.
@@ -77,9 +77,7 @@ func TestFinishedRunRemovesItsJobAndThenItself(t *testing.T) {
 			spec := ladder()
 			spec.Terminate, spec.TTLSecondsAfterFinished = true, tc.ttl
 			d := lifecycle.Decide(accepted(spec), policy.Rules{}, lifecycle.Observed{Job: tc.job}, began.Add(tc.after))
-			if diff := cmp.Diff(tc.want, will{d.Job, d.Forget, d.Delete, d.RequeueAfter}); diff != "" {
-				t.Errorf("decision (-want +got):\n%s", diff)
-			}
+			same.As(t, "decision", tc.want, will{d.Job, d.Forget, d.Delete, d.RequeueAfter})
 			if !d.Directive.Finish || len(d.Events) > 0 {
 				t.Errorf("workers are directed %+v with events %v, want that they may go, in silence", d.Directive, d.Events)
 			}
@@ -126,9 +124,7 @@ func TestADeadlineTakenBackTooLate(t *testing.T) {
 		stop := metav1.NewMicroTime(began.Add(12 * time.Second))
 		lt.Spec.ActiveDeadlineSeconds, lt.Status.Internal.StopTime = seconds, &stop
 		s := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Job: lifecycle.JobFinished, Workers: make([]exchange.Worker, 1)}, began.Add(13*time.Second)).Status
-		if diff := cmp.Diff("DeadlineExceeded: "+message, failure(s)); diff != "" {
-			t.Errorf("condition (-want +got):\n%s", diff)
-		}
+		same.As(t, "condition", "DeadlineExceeded: "+message, failure(s))
 		if s.Steps[0].State != v1beta1.StepCut || s.Steps[1].State != v1beta1.StepSkipped {
 			t.Errorf("the steps are %s and %s, want Cut and Skipped", s.Steps[0].State, s.Steps[1].State)
 		}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // summaryOf is what programs and people read of the end of a run: the phase, and conditions as
@@ -62,12 +63,8 @@ func TestEachVerdictHasItsConditions(t *testing.T) {
 			}
 			storyOf(t, w)
 			s := w.LoadTest().Status
-			if s.Verdict != tc.verdict {
-				t.Errorf("the verdict is %q, want %s", s.Verdict, tc.verdict)
-			}
-			if diff := cmp.Diff(tc.want, summarize(s)); diff != "" {
-				t.Errorf("the end (-want +got):\n%s", diff)
-			}
+			same.As(t, "the verdict", tc.verdict, s.Verdict)
+			same.As(t, "the end", tc.want, summarize(s))
 			if over, passed := meta.FindStatusCondition(s.Conditions, v1beta1.ConditionFinished), meta.FindStatusCondition(s.Conditions, v1beta1.ConditionPassed); over.Message == "" || over.Message != passed.Message {
 				t.Errorf("Finished says %q, Passed %q; want the same sentence", over.Message, passed.Message)
 			}

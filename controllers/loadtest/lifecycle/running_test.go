@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A step of 10 s from the tenth second on is given up 100 s after its start: its
@@ -48,17 +49,13 @@ func TestRunningStepWakesUpAtItsNextInstant(t *testing.T) {
 			}
 			seen := awaited(ready, tc.worker)
 			seen.Step = &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: now}
-			if got := lifecycle.Decide(lt, policy.Rules{}, seen, now).RequeueAfter; got != tc.want {
-				t.Errorf("again after %v, want %v", got, tc.want)
-			}
+			same.As(t, "time until the next pass", tc.want, lifecycle.Decide(lt, policy.Rules{}, seen, now).RequeueAfter)
 		})
 	}
 }
 
 // A worker without a final report when a step is given up is counted as lost, once.
 func TestWorkersWithoutFinalReportAreLostAtTheLimit(t *testing.T) {
-	final, ended := ready, exchange.Worker{Pod: exchange.PodEnded}
-	final.Final = true
 	endedLater := exchange.Worker{Pod: exchange.PodEnded, Final: true}
 	for name, tc := range map[string]struct {
 		workers []exchange.Worker
@@ -79,9 +76,7 @@ func TestWorkersWithoutFinalReportAreLostAtTheLimit(t *testing.T) {
 				seen.Step = &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 3, Until: began.Add(20 * time.Second)}
 			}
 			s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(2*time.Minute)).Status
-			if s.Workers.Lost != tc.want {
-				t.Errorf("%d workers are lost, want %d", s.Workers.Lost, tc.want)
-			}
+			same.As(t, "lost workers", tc.want, s.Workers.Lost)
 			want := "False WorkerLost"
 			if tc.want == 0 {
 				want = "True AllReady"
@@ -118,8 +113,6 @@ func TestAReportStandsInTheStatus(t *testing.T) {
 func TestTerminatedRunEndsWithTheStepThatIsDone(t *testing.T) {
 	lt := limited(0)
 	lt.Spec.Terminate = true
-	final := ready
-	final.Final = true
 	seen := one(final)
 	seen.Step = &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second), ShortestWindow: 10 * time.Second}
 	s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(20*time.Second)).Status
@@ -130,8 +123,6 @@ func TestTerminatedRunEndsWithTheStepThatIsDone(t *testing.T) {
 
 // So is one that the administrator stops in that pass.
 func TestStoppedRunEndsWithTheStepThatIsDone(t *testing.T) {
-	final := ready
-	final.Final = true
 	seen := one(final)
 	seen.Step = &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second), ShortestWindow: 10 * time.Second}
 	s := lifecycle.Decide(limited(0), rules(t, "stop: {}"), seen, began.Add(20*time.Second)).Status
@@ -199,9 +190,7 @@ func TestRatesOfARunningStepAreOfWhatEachWorkerReported(t *testing.T) {
 	if got := s.Steps[0].Result; got.Goodput != "40.0" || s.Summary.Goodput != "40/s" {
 		t.Errorf("goodput is %s, in the summary %s, want 40.0 and 40/s", got.Goodput, s.Summary.Goodput)
 	}
-	if merged.Window != 3*time.Second {
-		t.Error("the report was changed")
-	}
+	same.As(t, "window of the report, which must not change", 3*time.Second, merged.Window)
 }
 
 // The figures that kubectl get prints belong to the step that it names.
@@ -228,9 +217,7 @@ func TestSummaryIsOfOneStep(t *testing.T) {
 			lt := limited(1)
 			lt.Status.Steps[0].Result, lt.Status.Steps[1].Result = first, tc.second
 			lt.Status.Steps[1].WorkersReporting = tc.reporting
-			if diff := cmp.Diff(tc.want, lifecycle.Decide(lt, policy.Rules{}, one(ready), began.Add(31*time.Second)).Status.Summary); diff != "" {
-				t.Errorf("summary (-want +got):\n%s", diff)
-			}
+			same.As(t, "summary", tc.want, lifecycle.Decide(lt, policy.Rules{}, one(ready), began.Add(31*time.Second)).Status.Summary)
 		})
 	}
 	inPause := rests(limited(1), time.Minute)
@@ -254,9 +241,7 @@ func TestReportWithoutAResultIsTheRunsError(t *testing.T) {
 	seen := awaited(ready)
 	seen.Step = &exchange.Report{Err: errors.New("the measurements cannot be merged"), Reporting: 1, Until: now}
 	out := lifecycle.Decide(lt, policy.Rules{}, seen, now).Status
-	if out.Verdict != v1beta1.VerdictError {
-		t.Errorf("verdict: %s, want Error", out.Verdict)
-	}
+	same.As(t, "verdict", v1beta1.VerdictError, out.Verdict)
 	failed := v1beta1.NotCarriedOut(out.Conditions)
 	if failed == nil || failed.Reason != v1beta1.ReasonInvalidResult || !strings.Contains(failed.Message, "the measurements cannot be merged") {
 		t.Errorf("CarriedOut is %+v, want why", failed)

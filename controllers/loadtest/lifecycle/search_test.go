@@ -4,12 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
@@ -74,9 +74,7 @@ func TestSearchFindsTheLimit(t *testing.T) {
 		Rest: &metav1.Duration{Duration: 2 * time.Second}, Precision: "5%", MaxProbes: 24,
 		State: v1beta1.SearchFound, Low: s.Search.Low, High: s.Search.High, Breach: s.Search.Breach, Message: s.Search.Message,
 	}
-	if diff := cmp.Diff(want, s.Search); diff != "" {
-		t.Errorf("search (-want +got):\n%s", diff)
-	}
+	same.As(t, "search", want, s.Search)
 	if s.Verdict != v1beta1.VerdictPassed || s.MaxSustainedUsers == nil || *s.MaxSustainedUsers > 777 || *s.MaxSustainedUsers < 730 {
 		t.Errorf("verdict %s with %d users sustained; the target holds 777\n%s", s.Verdict, ptr.Deref(s.MaxSustainedUsers, 0), story)
 	}
@@ -93,9 +91,7 @@ func TestSearchIsForeseen(t *testing.T) {
 	w.LoadTest().Spec.Search.Hold = &metav1.Duration{Duration: 9 * time.Second}
 	w.After(5*time.Second, func() {
 		s := &w.LoadTest().Status
-		if s.Summary.Step != "1" {
-			t.Errorf("it is in step %s", s.Summary.Step)
-		}
+		same.As(t, "step that it is in", "1", s.Summary.Step)
 		if len(s.Steps) > 3 {
 			t.Fatalf("%d steps are planned after 5s", len(s.Steps))
 		}

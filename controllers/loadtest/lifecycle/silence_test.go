@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // denied is the report of a step whose first request was answered 429.
@@ -75,9 +76,7 @@ func TestUnreportedRequestsMayHaveTakenTheTokens(t *testing.T) {
 			if result == nil {
 				t.Fatal("the step has no result")
 			}
-			if got := result.RateLimit.FalseDenials; got != tc.want {
-				t.Errorf("%d false denials, want %d", got, tc.want)
-			}
+			same.As(t, "false denials", tc.want, result.RateLimit.FalseDenials)
 		})
 	}
 }

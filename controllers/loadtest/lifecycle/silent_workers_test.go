@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // cutOff is a worker that has had no session in the life of this process.
@@ -88,9 +89,7 @@ func TestSilenceSaysWhatIsNotAccepted(t *testing.T) {
 	refused.LastSeen, refused.Refusal = began.Add(12*time.Second), "requests[0].outcomes: 13 classes, there are 16"
 	d := lifecycle.Decide(limited(0), policy.Rules{}, awaited(refused), began.Add(20*time.Second))
 	const want = "False WorkerSilent: The operator does not accept what worker 0 sends: requests[0].outcomes: 13 classes, there are 16. Its image may be of another version than the operator. The run waits for its measurements until the step's time limit."
-	if got := said(d.Status, v1beta1.ConditionWorkersReady); got != want {
-		t.Errorf("WorkersReady is %s, want %s", got, want)
-	}
+	same.As(t, "WorkersReady", want, said(d.Status, v1beta1.ConditionWorkersReady))
 }
 
 // People see that a worker is silent, and since when; the status is written once.
@@ -142,8 +141,6 @@ func TestWhatWasMeasuredBeforeAllWereLostStands(t *testing.T) {
 // until they are all here, what stands in the status stands.
 func TestCountsNeverFall(t *testing.T) {
 	until := began.Add(20 * time.Second)
-	ended, final := exchange.Worker{Pod: exchange.PodEnded}, ready
-	final.Final = true
 	for name, tc := range map[string]struct {
 		workers   []exchange.Worker
 		reporting int32
@@ -191,8 +188,6 @@ func TestStepBeginsWhenEveryWorkerIsConnected(t *testing.T) {
 	left.LastSeen = now.Add(-time.Second)
 	away := cutOff
 	away.LastSeen = now.Add(-100 * time.Second)
-	ending := ready
-	ending.PodEnding = true
 	for name, tc := range map[string]struct {
 		worker exchange.Worker
 		pause  bool
@@ -202,7 +197,7 @@ func TestStepBeginsWhenEveryWorkerIsConnected(t *testing.T) {
 		"it is there":                       {ready, false, v1beta1.StepRunning, 100*time.Second + 500*time.Millisecond},
 		"it left a second ago":              {left, false, v1beta1.StepPending, 4 * time.Second},
 		"it left for longer than a step is": {away, false, v1beta1.StepSkipped, 30 * time.Second},
-		"its pod is being deleted":          {ending, false, v1beta1.StepSkipped, 30 * time.Second},
+		"its pod is being deleted":          {leaving, false, v1beta1.StepSkipped, 30 * time.Second},
 		"a pause begins without it":         {left, true, v1beta1.StepRunning, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -234,9 +229,7 @@ func TestHeldRunGivesNoWorkerUp(t *testing.T) {
 	lt.Status.Steps[1].State, lt.Status.Steps[1].StartTime = v1beta1.StepPending, nil
 	lt.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionSuspended, Status: metav1.ConditionFalse, LastTransitionTime: metav1.NewTime(began)}} // held before
 	d := lifecycle.Decide(lt, rules(t, "limits: {namespaces: [{held: 1ns}]}"), awaited(cutOff), began.Add(time.Hour))
-	if d.RequeueAfter != time.Millisecond {
-		t.Errorf("again after %v", d.RequeueAfter)
-	}
+	same.As(t, "time until the next pass", time.Millisecond, d.RequeueAfter)
 	s := d.Status
 	if s.Verdict != "" || s.Workers.Silent != 1 || s.Phase != v1beta1.PhaseSuspended {
 		t.Errorf("verdict %q, %d silent in phase %s; want none, 1, Suspended", s.Verdict, s.Workers.Silent, s.Phase)
@@ -259,12 +252,10 @@ func TestWorkerThatLeftAfterItsLastReportIsNotLost(t *testing.T) {
 
 // A worker whose pod is being deleted does not count as ready before the first step.
 func TestRunDoesNotBeginWithAWorkerThatIsEnding(t *testing.T) {
-	ending := ready
-	ending.PodEnding = true
 	spec := ladder()
 	spec.Parallelism = ptr.To[int32](1)
 	lt := accepted(spec)
-	s := lifecycle.Decide(lt, policy.Rules{}, awaited(ending), began.Add(time.Second)).Status
+	s := lifecycle.Decide(lt, policy.Rules{}, awaited(leaving), began.Add(time.Second)).Status
 	if s.Steps[0].State != v1beta1.StepPending || s.Workers.Ready != 0 {
 		t.Errorf("the first step is %s with %d ready, want Pending with none", s.Steps[0].State, s.Workers.Ready)
 	}
@@ -350,7 +341,6 @@ func TestStepWhoseInstantIsReadBackLateStartsAnew(t *testing.T) {
 func TestStepThatWorkersBeganKeepsItsInstant(t *testing.T) {
 	start := began.Add(30 * time.Second)
 	begun, unready := there(exchange.Worker{Connected: true, Begun: 2}), there(exchange.Worker{Connected: true})
-	ended := exchange.Worker{Pod: exchange.PodEnded}
 	const ahead, later = -200 * time.Millisecond, 2 * time.Second
 	for name, tc := range map[string]struct {
 		workers []exchange.Worker
@@ -407,8 +397,6 @@ func TestStepThatAWorkerBeganLateIsNotJudged(t *testing.T) {
 		lt := limited(1)
 		lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: "failureRate", Max: ptr.To(intstr.Parse("1%"))}}
 		lt.Status.Thresholds = verdict.Thresholds(&lt.Spec, lt.Status.Requests, lt.Status.Steps)
-		final := ready
-		final.Final = true
 		seen := one(final)
 		seen.Step = measured(1, 1, 10, start.Add(10*time.Second))
 		seen.Step.ShortestWindow = 10 * time.Second

@@ -13,11 +13,16 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var (
 	ready  = exchange.Worker{Pod: exchange.PodRunning, Connected: true, Ready: true}
 	coming = exchange.Worker{Pod: exchange.PodWaiting}
+	// final has told all of its step, leaving has a pod that is being deleted.
+	final   = exchange.Worker{Pod: exchange.PodRunning, Connected: true, Ready: true, Final: true}
+	leaving = exchange.Worker{Pod: exchange.PodRunning, Connected: true, Ready: true, PodEnding: true}
+	ended   = exchange.Worker{Pod: exchange.PodEnded}
 )
 
 // awaited are three workers of a run whose Job is there.
@@ -75,16 +80,12 @@ func TestWhyWorkersAreNotReady(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := lifecycle.Decide(accepted(ladder()), policy.Rules{}, tc.seen, began.Add(time.Second))
-			if diff := cmp.Diff("False "+tc.want, said(d.Status, v1beta1.ConditionWorkersReady)); diff != "" {
-				t.Errorf("condition (-want +got):\n%s", diff)
-			}
+			same.As(t, "condition", "False "+tc.want, said(d.Status, v1beta1.ConditionWorkersReady))
 			want := ""
 			if tc.failed {
 				want = tc.want
 			}
-			if diff := cmp.Diff(want, failure(d.Status)); diff != "" {
-				t.Errorf("why it ended (-want +got):\n%s", diff)
-			}
+			same.As(t, "why it ended", want, failure(d.Status))
 		})
 	}
 }
@@ -286,8 +287,6 @@ func TestMissesPods(t *testing.T) {
 		"a run that is over": {over, awaited(none), false},
 		"a run not taken up": {untaken, awaited(none), false},
 	} {
-		if got := lifecycle.MissesPods(tc.lt, tc.seen); got != tc.want {
-			t.Errorf("%s: %t, want %t", name, got, tc.want)
-		}
+		same.As(t, name+": it misses pods", tc.want, lifecycle.MissesPods(tc.lt, tc.seen))
 	}
 }

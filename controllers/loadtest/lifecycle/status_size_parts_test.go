@@ -15,6 +15,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const (
@@ -183,9 +185,7 @@ func conditionsAtTheirLargest(name string, long metav1.Duration) v1beta1.Journey
 func jsonSize(t *testing.T, v any) int {
 	t.Helper()
 	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return len(raw)
 }
 
@@ -222,9 +222,7 @@ func TestBaselineThatFitsExactly(t *testing.T) {
 	}
 	before.Name = strings.Repeat("n", 9<<10)
 	want := "False BaselineRefused: spec.baseline: its figures take 9 KiB, but the LoadTest has 3 KiB left; use fewer steps or repetitions."
-	if got := said(decide(padded(lt, 3<<10+5), lifecycle.Observed{Baseline: before}, 0).Status, v1beta1.ConditionAccepted); got != want {
-		t.Errorf("Accepted is %s, want %s", got, want)
-	}
+	same.As(t, "Accepted", want, said(decide(padded(lt, 3<<10+5), lifecycle.Observed{Baseline: before}, 0).Status, v1beta1.ConditionAccepted))
 }
 
 func streamsAtTheirLargest(long metav1.Duration) v1beta1.StreamsResult {

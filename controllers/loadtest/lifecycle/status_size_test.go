@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -15,6 +14,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // crowded has that many steps and types of requests, and bodies of that length.
@@ -61,9 +62,7 @@ func TestMoreThanTheStoreTakes(t *testing.T) {
 			if c := v1beta1.NotCarriedOut(lifecycle.Decide(tc.lt, policy.Rules{}, lifecycle.Observed{}, began).Status.Conditions); c != nil {
 				got = c.Message
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("refusal (-want +got):\n%s", diff)
-			}
+			same.As(t, "refusal", tc.want, got)
 		})
 	}
 }
@@ -83,9 +82,7 @@ func TestRoomIgnoresManagedFieldsAndStatus(t *testing.T) {
 	room := lifecycle.Room(lt, steps)
 	lt.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
 	lt.Status = v1beta1.LoadTestStatus{Steps: make([]v1beta1.StepStatus, 4), Verdict: v1beta1.VerdictPassed}
-	if got := lifecycle.Room(lt, steps); got != room {
-		t.Errorf("room for %d bytes, want %d as before", got, room)
-	}
+	same.As(t, "room in bytes", room, lifecycle.Room(lt, steps))
 	lt.Spec.Requests = append(lt.Spec.Requests, lt.Spec.Requests[0])
 	if got := room - lifecycle.Room(lt, steps); got > 100 {
 		t.Errorf("a second request of the type takes %d bytes, want those of the spec only", got)
@@ -108,9 +105,7 @@ func TestRoomCountsThePlan(t *testing.T) {
 	long := plan.Steps(&lt.Spec)
 	long[0].Load.RatePerUser, long[0].Load.Requests = ptr.To(v1beta1.NewDecimal("0.123456789")), 1_234_567_890
 	want := len(`"ratePerUser":"0.123456789","requests":1234567890,`)
-	if got := lifecycle.Room(lt, short) - lifecycle.Room(lt, long); got != want {
-		t.Errorf("a longer plan takes %d bytes more, want %d", got, want)
-	}
+	same.As(t, "bytes that a longer plan takes more", want, lifecycle.Room(lt, short)-lifecycle.Room(lt, long))
 }
 
 // How far the repetitions of a step differ is said once, by the name that it has in the
@@ -128,9 +123,7 @@ func TestRoomCountsTheSpreadOfRepetitions(t *testing.T) {
 	spread, err := json.Marshal(v1beta1.SpreadStatus{
 		Name: steps[0].Name, Repetitions: 2, Throughput: figures, Goodput: figures, FailureRate: figures, P50: times, P95: times, P99: times,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got := lifecycle.Room(lt, steps[1:]) - lifecycle.Room(lt, steps[:1]); got < len(spread) {
 		t.Errorf("a step of the first repetition takes %d bytes more than one of the second, want the %d of its spread", got, len(spread))
 	}

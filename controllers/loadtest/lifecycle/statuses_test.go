@@ -79,8 +79,6 @@ func document(t *testing.T, lt *v1beta1.LoadTest, all bool) string {
 		s.Steps, s.Thresholds, s.Audits, s.ResultRefs, s.Spread = nil, nil, nil, nil, nil
 	}
 	text, err := yaml.Marshal(lt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(text)
 }

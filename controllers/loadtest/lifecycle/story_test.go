@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
@@ -54,9 +55,7 @@ func aborts(w *world.World) {
 func rules(t *testing.T, document string) policy.Rules {
 	t.Helper()
 	p, err := policy.Load([]byte(document))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p.For("default")
 }
 

@@ -29,9 +29,7 @@ func TestSustainedLoadOfTheSummary(t *testing.T) {
 		"a search of users so far":        {ofUsers, v1beta1.LoadTestStatus{Search: &v1beta1.SearchStatus{Low: "40"}}, "40 users"},
 		"a search that was given up":      {ofRate, v1beta1.LoadTestStatus{Verdict: v1beta1.VerdictCanceled, Search: &v1beta1.SearchStatus{Low: "400"}}, ""},
 	} {
-		if got := sustained(tc.spec, &tc.status); got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		same.As(t, name+": what it sustained", tc.want, sustained(tc.spec, &tc.status))
 	}
 }
 
@@ -50,9 +48,7 @@ func TestReasonOfTheSummary(t *testing.T) {
 		"CarriedOutFalse":      {waits, condition(v1beta1.ConditionThresholdsMet, metav1.ConditionUnknown), condition(v1beta1.ConditionCarriedOut, metav1.ConditionFalse)},
 		"ThresholdsMetUnknown": {waits, condition(v1beta1.ConditionThresholdsMet, metav1.ConditionUnknown)},
 	} {
-		if got := reasonOf(conditions); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		same.As(t, "reason", want, reasonOf(conditions))
 	}
 }
 

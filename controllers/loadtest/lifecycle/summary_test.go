@@ -4,19 +4,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // The goodput of a running step is that of all workers that are left, or not said. What
 // is in flight has not failed yet, and is not counted as answered.
 func TestSummaryOfARunningStep(t *testing.T) {
-	ended := exchange.Worker{Pod: exchange.PodEnded}
 	for name, tc := range map[string]struct {
 		workers   []exchange.Worker
 		reporting int32
@@ -38,9 +36,7 @@ func TestSummaryOfARunningStep(t *testing.T) {
 			until := began.Add(20 * time.Second)
 			seen.Step = &exchange.Report{Merged: merged, Reporting: tc.reporting, Until: until, MeanWindow: 10 * time.Second}
 			got := lifecycle.Decide(lt, policy.Rules{}, seen, until).Status.Summary
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("summary (-want +got):\n%s", diff)
-			}
+			same.As(t, "summary", tc.want, got)
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
@@ -59,9 +60,7 @@ func TestRunGoesOnWithThePlanInStatus(t *testing.T) {
 			t.Errorf("step %s was planned anew (-want +got):\n%s", step.Name, diff)
 		}
 	}
-	if pause := s.Steps[1].StartTime.Sub(s.Steps[0].CompletionTime.Time); pause != 500*time.Millisecond {
-		t.Errorf("the second step began %v after the first, want the lead of 500ms and no pause", pause)
-	}
+	same.As(t, "time between the steps, the lead and no pause", 500*time.Millisecond, s.Steps[1].StartTime.Sub(s.Steps[0].CompletionTime.Time))
 }
 
 func TestStepIsGivenUpAtTheTimeLimitInStatus(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestWhenItIsReadWhereTargetsLeadTo(t *testing.T) {
@@ -28,9 +29,7 @@ func TestWhenItIsReadWhereTargetsLeadTo(t *testing.T) {
 	} {
 		lt := &v1beta1.LoadTest{Spec: ladder()}
 		tc.edit(lt)
-		if got := lifecycle.NeedsAccess(lt); got != tc.want {
-			t.Errorf("%s: %v, want %v", name, got, tc.want)
-		}
+		same.As(t, name+": it needs access", tc.want, lifecycle.NeedsAccess(lt))
 	}
 }
 

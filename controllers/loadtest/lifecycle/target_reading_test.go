@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // The target of a step is read once as the step begins, which waits for nothing, and once
@@ -69,9 +70,7 @@ func TestWhatIsNotReadOfATarget(t *testing.T) {
 	}{"a Service": {ladder(), true, true}, "a URL": {url, true, false}, "by no process": {ladder(), false, false}} {
 		lt := &v1beta1.LoadTest{Spec: tc.spec}
 		d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{LooksAtTargets: tc.reads}, began)
-		if got := d.Status.Environment != nil; got != tc.want {
-			t.Errorf("%s: it is to be read: %v, want %v", name, got, tc.want)
-		}
+		same.As(t, name+": it is to be read", tc.want, d.Status.Environment != nil)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // What there is no room for is left out, the histogram before the results of the requests.
@@ -27,9 +28,7 @@ func TestOversizedResultsAreTrimmed(t *testing.T) {
 	merged.Requests[0].Response.Record(time.Millisecond)
 	merged.Requests[0].Errors = map[measure.Outcome]string{measure.Refused: "connection refused"}
 	histogram, err := merged.Requests[0].Response.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	requests := v1beta1.JSONSize([]v1beta1.RequestResult{oneRequest(t, merged)})
 	all := requests + len(histogram)
 	for name, tc := range map[string]struct {
@@ -68,9 +67,7 @@ func TestOversizedResultsAreTrimmed(t *testing.T) {
 			if result.Traces != nil {
 				t.Errorf("there are traces %+v", result.Traces)
 			}
-			if got := result.Histogram != ""; got != tc.histogram {
-				t.Errorf("there is a histogram: %t, want %t", got, tc.histogram)
-			}
+			same.As(t, "it has a histogram", tc.histogram, result.Histogram != "")
 			if got := len(result.Requests) > 0; got != tc.requests || got == (result.RequestsOmitted > 0) {
 				t.Errorf("there are results of requests: %t, %d omitted; want %t", got, result.RequestsOmitted, tc.requests)
 			}
@@ -138,9 +135,7 @@ func TestTheLargestRunsFitTheStore(t *testing.T) {
 			}
 			runAll(t, lt, everything(t, lt))
 			raw, err := json.Marshal(lt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			t.Logf("%d types, %d bytes", len(lt.Spec.Requests), len(raw))
 			if len(raw) > bound {
 				t.Errorf("the LoadTest has %d bytes, want at most %d", len(raw), bound)

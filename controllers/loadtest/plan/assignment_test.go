@@ -38,9 +38,27 @@ func planned(t *testing.T, spec *v1beta1.LoadTestSpec) plan.Plan {
 // accepted is a LoadTest of a spec with its plan in status.
 func accepted(t *testing.T, spec *v1beta1.LoadTestSpec) *v1beta1.LoadTest {
 	t.Helper()
-	lt, p := loadTest(spec), planned(t, spec)
+	return acceptedUnder(t, policy.Everything(), spec)
+}
+
+func acceptedUnder(t *testing.T, rules policy.Rules, spec *v1beta1.LoadTestSpec) *v1beta1.LoadTest {
+	t.Helper()
+	lt := loadTest(spec)
+	p, refusal := plan.New(lt, rules)
+	if refusal != nil {
+		t.Fatalf("refused: %v", refusal)
+	}
 	p.Record(&lt.Status)
 	return lt
+}
+
+// refusalOf is why a LoadTest is refused, and nothing of one that is accepted.
+func refusalOf(lt *v1beta1.LoadTest, rules policy.Rules) string {
+	_, refusal := plan.New(lt, rules)
+	if refusal == nil {
+		return ""
+	}
+	return refusal.Message
 }
 
 func assignments(t *testing.T, spec *v1beta1.LoadTestSpec) []*workerv1.Assignment {
@@ -81,9 +99,7 @@ func TestWorkers(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := planned(t, tc.spec).Workers; got != tc.want {
-				t.Errorf("%d workers, want %d", got, tc.want)
-			}
+			same.As(t, "workers", tc.want, planned(t, tc.spec).Workers)
 		})
 	}
 }
@@ -158,17 +174,13 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 			t.Errorf("rows of %s are chosen by %s, want uniformly", d.GetName(), d.GetChoice())
 		}
 	}
-	if a.GetClientHeader() != "" {
-		t.Errorf("client header %q without a rate limit", a.GetClientHeader())
-	}
+	same.As(t, "client header without a rate limit", "", a.GetClientHeader())
 }
 
 func TestURLWithoutFinalSlash(t *testing.T) {
 	s := withSteps(v1beta1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)})
 	s.Target.URL = "http://shortener:8080/"
-	if got := assignments(t, s)[0].GetTarget().GetUrl(); got != "http://shortener:8080" {
-		t.Errorf("url is %q", got)
-	}
+	same.As(t, "url", "http://shortener:8080", assignments(t, s)[0].GetTarget().GetUrl())
 }
 
 // Every number below total belongs to exactly one worker.
@@ -237,9 +249,7 @@ func TestAssignmentsAreDeterministic(t *testing.T) {
 	}
 	other.Spec.RandomSeed = ptr(int64(0))
 	list = plan.Assignments(other)
-	if got := list[2].GetSeed(); got != 0 {
-		t.Errorf("the seed is %d, want the user's, which is 0", got)
-	}
+	same.As(t, "the seed", 0, list[2].GetSeed())
 }
 
 // The plan is that of status, whatever the spec would be expanded to now.
@@ -264,4 +274,59 @@ func TestAssignmentsFollowTheStatus(t *testing.T) {
 		t.Fatalf("%d assignments, of %d workers, want 2", len(list), list[0].GetWorkers())
 	}
 	same.As(t, "steps of worker 1", want, list[1].GetSteps(), protocmp.Transform())
+}
+
+func TestAssignmentOfARampOfUsers(t *testing.T) {
+	step := v1beta1.Step{Users: ptr(int32(7)), RampTo: decimal("3"), Think: v1beta1.NewThink(time.Second, 3*time.Second), Duration: duration(20 * time.Second), WarmUp: duration(time.Second)}
+	s := withSteps(step)
+	s.Parallelism = ptr(int32(2))
+	want := &workerv1.Step{
+		Total: 7, Share: &workerv1.Share{First: 1, Stride: 2, Count: 3}, WarmUpNanos: 1_000_000_000, RemainingNanos: 111_000_000_000,
+		Load: &workerv1.Step_RampedUsers{RampedUsers: &workerv1.RampedUsers{
+			From: 7, To: 3, DurationNanos: 20_000_000_000, Think: &workerv1.Think{ShortestNanos: 1_000_000_000, LongestNanos: 3_000_000_000},
+		}},
+	}
+	same.As(t, "step of worker 1", want, assignments(t, s)[1].GetSteps()[0], protocmp.Transform())
+	s.Steps[0].Think, s.Steps[0].RatePerUser = nil, decimal("0.5")
+	if got := assignments(t, s)[1].GetSteps()[0].GetRampedUsers(); got.GetRatePerUserMicros() != 500_000 || got.GetThink() != nil {
+		t.Errorf("a ramp with a rate is assigned as %v", got)
+	}
+}
+
+// Think times reach the workers from each place that has them.
+func TestThinkTimesAreAssigned(t *testing.T) {
+	think := &workerv1.Think{ShortestNanos: 1_000_000_000, LongestNanos: 3_000_000_000}
+	closed := &workerv1.Step{Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 20_000_000_000, Think: think}}}
+	burst := &workerv1.Step{Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 2, LimitNanos: 68_000_000_000, Think: think}}}
+	users, length := ptr(int32(5)), duration(20*time.Second)
+	search := spec(func(s *v1beta1.LoadTestSpec) {
+		s.Search = &v1beta1.Search{Users: &v1beta1.UsersRange{Min: 1, Max: 5}, Think: v1beta1.NewThink(time.Second, 3*time.Second), Duration: *length}
+	})
+	for name, tt := range map[string]struct {
+		spec *v1beta1.LoadTestSpec
+		want *workerv1.Step
+	}{
+		"a step":  {withSteps(v1beta1.Step{Name: "steady", Users: users, Think: v1beta1.NewThink(time.Second, 3*time.Second), Duration: length}), closed},
+		"a burst": {withSteps(v1beta1.Step{Name: "steady", Users: users, Think: v1beta1.NewThink(time.Second, 3*time.Second), RequestsPerUser: ptr(int32(2))}), burst},
+		"a ladder": {spec(func(s *v1beta1.LoadTestSpec) {
+			s.Ladder = &v1beta1.Ladder{Users: []int32{5}, Think: v1beta1.NewThink(time.Second, 3*time.Second), Duration: *length}
+		}), closed},
+		"a search": {search, closed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := assignments(t, tt.spec)[0]
+			steps := a.GetSteps()
+			if largest := a.GetLargest(); largest != nil {
+				steps = append(steps, largest)
+			}
+			for _, step := range steps {
+				same.As(t, "load", tt.want, &workerv1.Step{Load: step.GetLoad()}, protocmp.Transform())
+			}
+		})
+	}
+	lt := accepted(t, search)
+	probe := plan.Probe(&lt.Spec, &lt.Status, 3)
+	if shortest, longest := probe[len(probe)-1].Load.Think.Range(); shortest != time.Second || longest != 3*time.Second {
+		t.Errorf("the second probe of a search is %+v, want one with think times", probe)
+	}
 }

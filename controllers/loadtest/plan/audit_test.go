@@ -62,11 +62,7 @@ func TestAuditRefusesAStepWithAWarmUp(t *testing.T) {
 	s.Steps[0].WarmUp = duration(time.Second)
 	lt := &v1beta1.LoadTest{Spec: *s}
 	const want = "spec.audits: the target also stores what step 1 users sends in its warmUp, which is not part of any result; audit links needs steps without warmUp: use setup.warmUp."
-	if _, refusal := plan.New(lt, policy.Rules{}); refusal == nil || refusal.Message != want {
-		t.Errorf("refusal %v, want %s", refusal, want)
-	}
+	same.As(t, "refusal", want, refusalOf(lt, policy.Rules{}))
 	lt.Spec.Audits = lt.Spec.Audits[:1]
-	if _, refusal := plan.New(lt, policy.Rules{}); refusal != nil {
-		t.Errorf("a limiter's audit is refused: %v", refusal)
-	}
+	same.As(t, "refusal of a limiter's audit", "", refusalOf(lt, policy.Rules{}))
 }

@@ -49,18 +49,12 @@ func TestConditionsAreAssigned(t *testing.T) {
 // no step is left out.
 func TestConditionsCountAsTheMostThatTheyMayDo(t *testing.T) {
 	s := spec(polling)
-	if got := plan.RequestsOfASession(s); got != 1+10+2 {
-		t.Errorf("a session has up to %d requests, want 13", got)
-	}
+	same.As(t, "requests that a session has at most", 1+10+2, plan.RequestsOfASession(s))
 	// 10 requests of each user, which may take 30 s each, with 1 s and 9 times 500 ms before them.
-	if got, want := plan.Steps(s)[0].Load.MaxDuration.Duration, 10*(30*time.Second+5500*time.Millisecond)+plan.BurstSlack; got != want {
-		t.Errorf("a burst may take %v, want %v", got, want)
-	}
+	same.As(t, "time that a burst may take", 10*(30*time.Second+5500*time.Millisecond)+plan.BurstSlack, plan.Steps(s)[0].Load.MaxDuration.Duration)
 	s.Journeys[0].Steps[2].Repeat.Every, s.Journeys[0].Steps[2].Repeat.AtMost = duration(time.Hour), 1000
 	s.Journeys[0].Steps = slices.Repeat(s.Journeys[0].Steps, 8)
-	if got := plan.Steps(s)[0].Load.MaxDuration.Duration; got != plan.MaxBurst {
-		t.Errorf("a burst may take %v, want %v", got, plan.MaxBurst)
-	}
+	same.As(t, "time that a burst may take", plan.MaxBurst, plan.Steps(s)[0].Load.MaxDuration.Duration)
 }
 
 func TestConditionsThatCannotBeAskedAreRefused(t *testing.T) {
@@ -122,13 +116,8 @@ func TestConditionsThatCannotBeAskedAreRefused(t *testing.T) {
 	} {
 		s := spec(polling)
 		edit(s)
-		_, refusal := plan.New(loadTest(s), policy.Everything())
-		if got := ""; refusal != nil {
-			if got = refusal.Message; want == "" || !strings.HasPrefix(got, want) {
-				t.Errorf("refused: %s\nwant: %s", got, want)
-			}
-		} else if want != "" {
-			t.Errorf("accepted; want: %s", want)
+		if got := refusalOf(loadTest(s), policy.Everything()); (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+			t.Errorf("refused: %s\nwant: %s", got, want)
 		}
 	}
 }

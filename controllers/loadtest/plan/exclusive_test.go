@@ -6,6 +6,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // What excludes each other is refused, whichever of it is set.
@@ -32,10 +33,7 @@ func TestPartsThatExcludeEachOtherAreRefused(t *testing.T) {
 		`steps: [{name: 10 to 1.5 users, users: 10, rampTo: "1.5", ratePerUser: 1, duration: 1s}]`:       ramped,
 		"steps: [{name: 10 to 1000001 users, users: 10, rampTo: 1000001, ratePerUser: 1, duration: 1s}]": ramped,
 	} {
-		_, refusal := plan.New(loadTest(yamlSpec(t, "{"+fields+"}")), policy.Everything())
-		if got := message(refusal); got != want {
-			t.Errorf("%s: %q, want %q", fields, got, want)
-		}
+		same.As(t, fields+": refusal", want, refusalOf(loadTest(yamlSpec(t, "{"+fields+"}")), policy.Everything()))
 	}
 }
 
@@ -55,13 +53,9 @@ func TestRequestsAreSentByTheMixOrAJourney(t *testing.T) {
 		t.Error("other types are named than Read")
 	}
 	status := &v1beta1.LoadTestStatus{Search: &v1beta1.SearchStatus{MaxProbes: 3}, Steps: make([]v1beta1.StepStatus, 1)}
-	if n := len(plan.Foreseen(spec, status)); n != 1 {
-		t.Errorf("%d steps are foreseen without a search", n)
-	}
+	same.As(t, "steps that are foreseen without a search", 1, len(plan.Foreseen(spec, status)))
 	spec.Search = &v1beta1.Search{Users: &v1beta1.UsersRange{Min: 1, Max: 10}}
 	for _, s := range []*v1beta1.LoadTestStatus{{Search: status.Search}, {Steps: status.Steps}} {
-		if n := len(plan.Foreseen(spec, s)); n != len(s.Steps) {
-			t.Errorf("%d steps are foreseen of a search that was not planned", n)
-		}
+		same.As(t, "steps that are foreseen of a search that was not planned", len(s.Steps), len(plan.Foreseen(spec, s)))
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -44,10 +43,7 @@ func TestFormsThatAreNoBodyAreRefused(t *testing.T) {
 	} {
 		s := spec(upload)
 		edit(s.Requests[0].HTTP)
-		_, refusal := plan.New(loadTest(s), policy.Everything())
-		if got := message(refusal); got != want {
-			t.Errorf("refused: %q, want %q", got, want)
-		}
+		same.As(t, "refusal", want, refusalOf(loadTest(s), policy.Everything()))
 	}
 }
 
@@ -65,9 +61,6 @@ func TestRedirectsThatCannotBeFollowedAreRefused(t *testing.T) {
 	} {
 		s := spec(upload)
 		edit(s)
-		_, refusal := plan.New(loadTest(s), policy.Everything())
-		if got := message(refusal); got != want {
-			t.Errorf("refused: %q, want %q", got, want)
-		}
+		same.As(t, "refusal", want, refusalOf(loadTest(s), policy.Everything()))
 	}
 }

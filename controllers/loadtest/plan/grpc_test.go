@@ -45,9 +45,7 @@ func TestCallIsAssignedWithItsFilesAndStatuses(t *testing.T) {
 	want := []plan.File{{Kind: plan.InConfigMap, Name: "protos", Key: "shop.binpb"}, {Kind: plan.InSecret, Name: "keys", Key: "shop"}}
 	same.As(t, "files", want, plan.Files(&lt.Spec))
 	a := plan.Assignments(lt)[0]
-	if got := a.GetTarget().GetDescriptorsFile(); got != "/var/run/loadtest/configmaps/protos/shop.binpb" {
-		t.Errorf("the descriptors are in %s", got)
-	}
+	same.As(t, "file of the descriptors", "/var/run/loadtest/configmaps/protos/shop.binpb", a.GetTarget().GetDescriptorsFile())
 	r := a.GetRequests()[0]
 	if r.GetCall().GetMethod() != "shop.v1.Cart/Add" || messagesIn(r) != `{"item": "${user}"}` || r.GetName() != "home" || r.GetType() != "Call" {
 		t.Errorf("the request is %v", r)
@@ -59,12 +57,8 @@ func TestCallIsAssignedWithItsFilesAndStatuses(t *testing.T) {
 	}
 	same.As(t, "metadata", []string{"Authorization: a", "X-User: e", "x-key: /var/run/loadtest/secrets/keys/shop"}, headers)
 	lt.Spec.Requests[0].GRPC.Message = nil
-	if got := messagesIn(plan.Assignments(lt)[0].GetRequests()[0]); got != "{}" {
-		t.Errorf("no message is %s", got)
-	}
-	if len(lt.Spec.Target.Headers) != 4 {
-		t.Error("the spec was changed")
-	}
+	same.As(t, "no message", "{}", messagesIn(plan.Assignments(lt)[0].GetRequests()[0]))
+	same.As(t, "headers of the spec, which must not change", 4, len(lt.Spec.Target.Headers))
 }
 
 // messagesIn are the messages of a request that is assigned.
@@ -165,9 +159,7 @@ func TestEveryStatusOfTheAPIIsAssigned(t *testing.T) {
 		lt.Spec.Requests[0].Expect.GRPCStatus = append(lt.Spec.Requests[0].Expect.GRPCStatus, v1beta1.GRPCStatus(name))
 		want = append(want, int32(i))
 	}
-	if diff := cmp.Diff(want, plan.Assignments(lt)[0].GetRequests()[0].GetExpectedStatus()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	same.As(t, "expected statuses", want, plan.Assignments(lt)[0].GetRequests()[0].GetExpectedStatus())
 }
 
 func TestMessageThatIsTooLongIsRefused(t *testing.T) {
@@ -188,10 +180,7 @@ func TestMessageThatIsTooLongIsRefused(t *testing.T) {
 	} {
 		lt := calling()
 		set(&lt.Spec)
-		_, refusal := plan.New(lt, policy.Rules{})
-		if want := "spec." + field + ".grpc.message: must have at most 65536 bytes."; refusal == nil || refusal.Message != want {
-			t.Errorf("%v, want %s", refusal, want)
-		}
+		same.As(t, "refusal", "spec."+field+".grpc.message: must have at most 65536 bytes.", refusalOf(lt, policy.Rules{}))
 	}
 }
 
@@ -202,10 +191,7 @@ func TestMessagesThatAreTooLongTogetherAreRefused(t *testing.T) {
 	for range 3 {
 		call.Messages = append(call.Messages, apiextensionsv1.JSON{Raw: []byte(`{"item": "` + strings.Repeat("x", 22<<10) + `"}`)})
 	}
-	_, refusal := plan.New(lt, policy.Rules{})
-	if want := "spec.requests[0].grpc.messages: must together have at most 65536 bytes."; refusal == nil || refusal.Message != want {
-		t.Errorf("%v, want %s", refusal, want)
-	}
+	same.As(t, "refusal", "spec.requests[0].grpc.messages: must together have at most 65536 bytes.", refusalOf(lt, policy.Rules{}))
 }
 
 // The secrets of a question's metadata are mounted, as those of its headers are.

@@ -47,14 +47,10 @@ func captureFrom(c v1beta1.Capture) func(*v1beta1.LoadTestSpec) {
 
 // Each request of a user may take its timeout, and the waits of a journey before it.
 func TestABurstHasTimeForTheWaitsOfItsJourneys(t *testing.T) {
-	if got, want := plan.Steps(spec(shop))[0].Load.MaxDuration.Duration, 10*(30+3)*time.Second+plan.BurstSlack; got != want {
-		t.Errorf("a burst may take %v, want %v", got, want)
-	}
+	same.As(t, "time that a burst may take", 10*(30+3)*time.Second+plan.BurstSlack, plan.Steps(spec(shop))[0].Load.MaxDuration.Duration)
 	long := spec(shop)
 	long.Journeys[0].Steps[1].Think, long.Steps[0].RequestsPerUser = v1beta1.NewThink(time.Hour, time.Hour), ptr(int32(1_000_000))
-	if got := plan.Steps(long)[0].Load.MaxDuration.Duration; got != plan.MaxBurst {
-		t.Errorf("a burst may take %v, want %v", got, plan.MaxBurst)
-	}
+	same.As(t, "time that a burst may take", plan.MaxBurst, plan.Steps(long)[0].Load.MaxDuration.Duration)
 }
 
 func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
@@ -97,14 +93,7 @@ func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
 	} {
 		s := spec(shop)
 		edit(s)
-		_, refusal := plan.New(loadTest(s), policy.Everything())
-		if got := ""; refusal != nil {
-			if got = refusal.Message; got != want {
-				t.Errorf("refused: %s\nwant: %s", got, want)
-			}
-		} else if want != "" {
-			t.Errorf("accepted; want: %s", want)
-		}
+		same.As(t, "refusal", want, refusalOf(loadTest(s), policy.Everything()))
 	}
 }
 
@@ -138,10 +127,7 @@ func TestRatesOfJourneysAreRefusedFromEachPlace(t *testing.T) {
 		"a search of users and rate": {search(perUser), think},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, refusal := plan.New(loadTest(spec(with(shop, stepsOf(), tt.load))), policy.Everything())
-			if got := message(refusal); got != tt.want {
-				t.Errorf("refused: %q, want %q", got, tt.want)
-			}
+			same.As(t, "refusal", tt.want, refusalOf(loadTest(spec(with(shop, stepsOf(), tt.load))), policy.Everything()))
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // limited are rules with small limits.
@@ -191,15 +192,11 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			if refusal == nil || refusal.Reason != v1beta1.ReasonLimitExceeded || refusal.Message != tt.want {
 				t.Errorf("got  %+v\nwant %s", refusal, tt.want)
 			}
-			if _, refusal := plan.New(loadTest(spec(tt.refused)), policy.Rules{}); refusal != nil {
-				t.Errorf("without limits it is refused: %v", refusal)
-			}
+			same.As(t, "refusal without limits", "", refusalOf(loadTest(spec(tt.refused)), policy.Rules{}))
 			if tt.accepted == nil {
 				return
 			}
-			if _, refusal := plan.New(loadTest(spec(tt.accepted)), rules); refusal != nil {
-				t.Errorf("what was said to be accepted is refused: %v", refusal)
-			}
+			same.As(t, "refusal of what was said to be accepted", "", refusalOf(loadTest(spec(tt.accepted)), rules))
 		})
 	}
 }
@@ -208,9 +205,7 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 func TestBytesFollowFromTheMix(t *testing.T) {
 	s := spec(with(body(1<<10), ratesLadder(v1beta1.NewDecimal("20"))))
 	s.Requests = append(s.Requests, v1beta1.Request{Name: "home", Weight: ptr(int32(3))})
-	if _, refusal := plan.New(loadTest(s), limited()); refusal != nil {
-		t.Errorf("20 requests a second, of which a quarter has 1 KiB: %v", refusal)
-	}
+	same.As(t, "refusal of 20 requests a second, of which a quarter has 1 KiB", "", refusalOf(loadTest(s), limited()))
 	for name, body := range map[string]string{"one journey": "journeys: [{name: a, steps: [{request: a}]}]", "a call": "requests: [{name: a, grpc: {method: a.B/C, message: LONG}}]"} {
 		other := yamlSpec(t, strings.ReplaceAll(body, "LONG", `"`+strings.Repeat("x", 1<<10)+`"`))
 		other.Ladder, other.Steps = nil, []v1beta1.Step{{Name: "20 users", Users: ptr(int32(20)), RatePerUser: decimal("1"), Duration: duration(time.Second)}}
@@ -223,9 +218,7 @@ func TestBytesFollowFromTheMix(t *testing.T) {
 	}
 	rare := yamlSpec(t, "requests: [{name: a, http: {}}, {name: b, weight: 0, http: {}}]")
 	rare.Requests[1].HTTP.Body, rare.Steps[0].RatePerUser = strings.Repeat("x", 1<<20), decimal("20")
-	if _, refusal := plan.New(loadTest(rare), limited()); refusal != nil {
-		t.Errorf("a body that is not sent: %v", refusal)
-	}
+	same.As(t, "refusal of a body that is not sent", "", refusalOf(loadTest(rare), limited()))
 	s.Requests[1].Weight = ptr(int32(0))
 	if _, refusal := plan.New(loadTest(s), limited()); refusal == nil {
 		t.Error("20 requests a second of 1 KiB are accepted; the limit is 10 KiB")
@@ -256,22 +249,11 @@ func TestPriorityClassThatIsNone(t *testing.T) {
 	} {
 		s := spec(usersLadder(nil, 1))
 		s.Queue = &v1beta1.Queue{PriorityClass: class}
-		_, refusal := plan.New(loadTest(s), p.For("demo"))
-		if got := message(refusal); got != want {
-			t.Errorf("class %q: %s, want %s", class, got, want)
-		}
-		_, refusal = plan.New(loadTest(s), policy.Default().For("demo"))
-		if got := message(refusal); class != "" && got != "spec.queue.priorityClass: namespace demo has no class "+class+", nor any other; leave it out." {
+		same.As(t, "refusal of class "+class, want, refusalOf(loadTest(s), p.For("demo")))
+		if got := refusalOf(loadTest(s), policy.Default().For("demo")); class != "" && got != "spec.queue.priorityClass: namespace demo has no class "+class+", nor any other; leave it out." {
 			t.Errorf("class %q where there are none: %s", class, got)
 		}
 	}
-}
-
-func message(r *plan.Refusal) string {
-	if r == nil {
-		return ""
-	}
-	return r.Message
 }
 
 // form has the first request send a form of a field with a value of so many bytes.

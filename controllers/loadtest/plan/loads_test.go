@@ -180,9 +180,6 @@ func TestRefusalsOfALoadNameTheFieldThatWasWritten(t *testing.T) {
 	} {
 		lt := &v1beta1.LoadTest{Spec: *yamlSpec(t, text)}
 		lt.Namespace, lt.Name = "shop", "sale"
-		_, refusal := plan.New(lt, policy.Default().For("shop"))
-		if refusal == nil || refusal.Message != want {
-			t.Errorf("%v, want %s", refusal, want)
-		}
+		same.As(t, "refusal", want, refusalOf(lt, policy.Default().For("shop")))
 	}
 }

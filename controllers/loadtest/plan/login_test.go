@@ -30,12 +30,7 @@ func TestRequestsHaveTheLoginOfTheirTarget(t *testing.T) {
 		v1beta1.Request{Name: "own", HTTP: &v1beta1.HTTPRequest{Headers: []v1beta1.Header{{Name: "authorization", Value: &text}}}},
 	)
 	spec.Preflight = []v1beta1.Preflight{{HTTP: &v1beta1.Query{Path: "/version"}}}
-	lt := loadTest(spec)
-	p, refusal := plan.New(lt, policy.Rules{})
-	if refusal != nil {
-		t.Fatal(refusal.Message)
-	}
-	p.Record(&lt.Status)
+	lt := acceptedUnder(t, policy.Rules{}, spec)
 	a := plan.Assignments(lt)[0]
 	login := func(r *workerv1.Request) int32 {
 		last := r.GetHeaders()[len(r.GetHeaders())-1]
@@ -94,10 +89,7 @@ func TestLoginsAreChecked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := withLogins()
 			tt.change(spec)
-			_, refusal := plan.New(loadTest(spec), policy.Rules{})
-			if refusal == nil || refusal.Message != tt.want {
-				t.Errorf("refusal %v, want %s", refusal, tt.want)
-			}
+			same.As(t, "refusal", tt.want, refusalOf(loadTest(spec), policy.Rules{}))
 		})
 	}
 }
@@ -109,12 +101,7 @@ func TestSignaturesHaveTheirKeys(t *testing.T) {
 	} {
 		spec := withSignature()
 		spec.Logins[0].AWS.Temporary = temporary
-		lt := loadTest(spec)
-		p, refusal := plan.New(lt, policy.Rules{})
-		if refusal != nil {
-			t.Fatal(refusal.Message)
-		}
-		p.Record(&lt.Status)
+		lt := acceptedUnder(t, policy.Rules{}, spec)
 		var keys []string
 		for _, f := range plan.Files(spec) {
 			keys = append(keys, f.Key)
@@ -151,10 +138,7 @@ func TestCallsAreNotSigned(t *testing.T) {
 			spec := withSignature()
 			spec.Target.Protocol = v1beta1.ProtocolHTTP2
 			change(spec)
-			_, refusal := plan.New(loadTest(spec), policy.Rules{})
-			if refusal == nil || refusal.Message != want {
-				t.Errorf("refusal %v, want %s", refusal, want)
-			}
+			same.As(t, "refusal", want, refusalOf(loadTest(spec), policy.Rules{}))
 		})
 	}
 }

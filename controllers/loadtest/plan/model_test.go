@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -206,9 +205,7 @@ func TestAssignmentsNameTheFilesThatAreMounted(t *testing.T) {
 	named = slices.DeleteFunc(named, func(f string) bool { return f == "" }) // of what has its text in the spec
 	slices.Sort(mounted)
 	slices.Sort(named)
-	if diff := cmp.Diff(mounted, slices.Compact(named)); diff != "" {
-		t.Errorf("files (-mounted +named):\n%s", diff)
-	}
+	same.As(t, "files that are mounted, and those that are named", mounted, slices.Compact(named))
 }
 
 func TestHeadersOfARequestReplaceThoseFromSecrets(t *testing.T) {
@@ -268,9 +265,7 @@ func TestSharesOfTheFillAddUp(t *testing.T) {
 	for _, a := range assignments(t, fullModel()) {
 		sum += a.GetSetup().GetFill().GetShare().GetCount()
 	}
-	if sum != 11 {
-		t.Errorf("the workers send %d requests together, want 11", sum)
-	}
+	same.As(t, "requests that the workers send together", 11, sum)
 }
 
 func TestRequestItems(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -50,9 +48,7 @@ func TestWorkersCountWhatIsAnsweredInTime(t *testing.T) {
 	}
 	lt := loadTest(s)
 	lt.Status.Workers.Desired = 1
-	if diff := cmp.Diff([]int64{100_000_000, 1_000_000_000}, plan.Assignments(lt)[0].GetOnTimeNanos()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	same.As(t, "times that requests have", []int64{100_000_000, 1_000_000_000}, plan.Assignments(lt)[0].GetOnTimeNanos())
 }
 
 // Ideal times make the snapshots of a running step half as large again: they are sent only
@@ -80,9 +76,7 @@ func TestMostPerSecond(t *testing.T) {
 		"users":          {v1beta1.Step{Users: ptr(int32(3)), Duration: minute}, 0},
 		"a ramp of them": {v1beta1.Step{Users: ptr(int32(3)), RatePerUser: decimal("4"), RampTo: decimal("5"), Duration: minute}, 20},
 	} {
-		if got := plan.MostPerSecond(&plan.Steps(withSteps(tt.step))[0].Load); got != tt.want {
-			t.Errorf("%s: %v a second, want %v", name, got, tt.want)
-		}
+		same.As(t, name+": most a second", tt.want, plan.MostPerSecond(&plan.Steps(withSteps(tt.step))[0].Load))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -31,12 +32,7 @@ func withIdentity() *v1beta1.LoadTestSpec {
 }
 
 func TestRequestsHaveWhatTheirTargetHas(t *testing.T) {
-	lt := loadTest(withIdentity())
-	p, refusal := plan.New(lt, policy.Rules{})
-	if refusal != nil {
-		t.Fatal(refusal.Message)
-	}
-	p.Record(&lt.Status)
+	lt := acceptedUnder(t, policy.Rules{}, withIdentity())
 	same.As(t, "status", []v1beta1.OtherTargetStatus{{Name: "identity", TargetURL: "http://keycloak." + lt.Namespace + ".svc:80"}}, lt.Status.OtherTargets)
 	lt.Status.Internal.OtherAccess = []v1beta1.TargetAccess{{Name: "keycloak.demo.svc.cluster.local."}}
 	for _, a := range plan.Assignments(lt) {
@@ -55,9 +51,7 @@ func TestRequestsHaveWhatTheirTargetHas(t *testing.T) {
 
 func TestRequestsToOtherTargetsAreChecked(t *testing.T) {
 	spec := withIdentity()
-	if got := plan.Timeout(spec, &spec.Requests[1]); got != 3*time.Second {
-		t.Errorf("the timeout is %s, want that of the other target", got)
-	}
+	same.As(t, "the timeout", 3*time.Second, plan.Timeout(spec, &spec.Requests[1]))
 	for name, tt := range map[string]struct {
 		change func(*v1beta1.LoadTestSpec)
 		want   string
@@ -102,6 +96,36 @@ func TestRequestsToOtherTargetsAreChecked(t *testing.T) {
 			tt.change(spec)
 			if _, refusal := plan.New(loadTest(spec), policy.Rules{}); refusal == nil || !strings.HasPrefix(refusal.Message, tt.want) {
 				t.Errorf("refusal %+v, want %s", refusal, tt.want)
+			}
+		})
+	}
+}
+
+func TestTargetsOfARunThatHasNotBegun(t *testing.T) {
+	service := func(port intstr.IntOrString) v1beta1.Target {
+		return v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener", Port: &port}}
+	}
+	for name, tt := range map[string]struct {
+		target          v1beta1.Target
+		control         *v1beta1.Target
+		want, ofControl string
+	}{
+		"a URL":                  {v1beta1.Target{URL: "https://shortener/"}, nil, "https://shortener", ""},
+		"a Service":              {service(intstr.FromInt32(8080)), nil, "http://shortener.demo.svc:8080", ""},
+		"a port that has a name": {service(intstr.FromString("web")), nil, "", ""},
+		"a comparison": {
+			service(intstr.FromString("web")), ptr(service(intstr.FromInt32(9090))), "", "http://shortener.demo.svc:9090",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := loadTest(withSteps())
+			lt.Spec.Target = tt.target
+			if tt.control != nil {
+				lt.Spec.OtherTargets = []v1beta1.OtherTarget{{Name: "v3", Service: tt.control.Service}}
+				lt.Spec.Versus = &v1beta1.Versus{Target: "v3"}
+			}
+			if got := plan.TargetURLs(lt); got.Target != tt.want || got.Control != tt.ofControl {
+				t.Errorf("the targets are %+v, want %q and %q", got, tt.want, tt.ofControl)
 			}
 		})
 	}

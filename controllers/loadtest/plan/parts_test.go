@@ -27,9 +27,7 @@ func TestPartsOfASpecAreAssigned(t *testing.T) {
 	same.As(t, "connections and streams", []int32{3, 0}, []int32{a.GetTarget().GetHttp2Connections(), a.GetTarget().GetHttp2Streams()})
 	same.As(t, "weights of journeys", []int32{3, 1}, []int32{a.GetJourneys()[0].GetWeight(), a.GetJourneys()[1].GetWeight()})
 	same.As(t, "captured", map[string]string{"x": ".x", "z": ".z"}, a.GetJourneys()[0].GetSteps()[0].GetCapture())
-	if a.GetRequests()[1].GetWeight() != 1 {
-		t.Errorf("a request without a name has weight %d beside journeys, want 1", a.GetRequests()[1].GetWeight())
-	}
+	same.As(t, "weight of a request without a name beside journeys", 1, a.GetRequests()[1].GetWeight())
 	if a.GetLargest() != nil {
 		t.Errorf("the largest step is %v without a search", a.GetLargest())
 	}
@@ -37,9 +35,7 @@ func TestPartsOfASpecAreAssigned(t *testing.T) {
 	if found.GetTotal() != 20 {
 		t.Errorf("the largest step of a search is %v", found)
 	}
-	if n := planned(t, yamlSpec(t, "{steps: [], search: {users: {min: 1, max: 7500}, duration: 1s}}")).Workers; n != 3 {
-		t.Errorf("%d workers for 7500 users of a search, want 3", n)
-	}
+	same.As(t, "workers for 7500 users of a search", 3, planned(t, yamlSpec(t, "{steps: [], search: {users: {min: 1, max: 7500}, duration: 1s}}")).Workers)
 	audit := assignedTo(t, `{requests: [{name: a, http: {}}], audits: [{name: x, stored: {read: {grpc: {method: a.B/C}}, value: .n, requests: [a]}}]}`).GetAudits()[0]
 	if audit.GetRead().GetCall().GetMethod() != "a.B/C" {
 		t.Errorf("the audit is %v", audit)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestMicros(t *testing.T) {
@@ -48,9 +49,7 @@ func TestHitsOfArrivals(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			steps := plan.Steps(withSteps(v1beta1.Step{Name: "steady", Rate: decimal(tc.rate), Duration: duration(tc.duration)}))
-			if got := steps[0].Load.Requests; got != tc.want {
-				t.Errorf("%d hits, want %d", got, tc.want)
-			}
+			same.As(t, "hits", tc.want, steps[0].Load.Requests)
 		})
 	}
 }
@@ -92,9 +91,7 @@ func TestHitsOfRamps(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			step := plan.Steps(withSteps(v1beta1.Step{Name: "steady", Rate: decimal(tc.from), RampTo: decimal(tc.to), Duration: duration(tc.duration)}))[0]
-			if step.Load.Requests != tc.want {
-				t.Errorf("%d hits, want %d", step.Load.Requests, tc.want)
-			}
+			same.As(t, "hits", tc.want, step.Load.Requests)
 		})
 	}
 }

@@ -156,9 +156,7 @@ func TestEveryRepetitionIsAsTheFirst(t *testing.T) {
 }
 
 func TestWorkersOfRepetitions(t *testing.T) {
-	if got := planned(t, repeated(8, rungs(true, 10, 5000))).Workers; got != 2 {
-		t.Errorf("%d workers, want 2 as for one repetition", got)
-	}
+	same.As(t, "workers", 2, planned(t, repeated(8, rungs(true, 10, 5000))).Workers)
 }
 
 func TestMoreStepsThanAStatusHolds(t *testing.T) {
@@ -203,9 +201,7 @@ func TestMoreStepsThanAStatusHolds(t *testing.T) {
 			got := ""
 			if _, refusal := plan.New(loadTest(tc.spec), policy.Rules{}); refusal != nil {
 				got = refusal.Message
-				if refusal.Reason != v1beta1.ReasonInvalidSpec {
-					t.Errorf("reason %s, want InvalidSpec", refusal.Reason)
-				}
+				same.As(t, "reason", v1beta1.ReasonInvalidSpec, refusal.Reason)
 			}
 			same.As(t, "refusal", tc.want, got)
 		})

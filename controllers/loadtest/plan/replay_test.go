@@ -54,9 +54,7 @@ func TestAReplayIsOneStep(t *testing.T) {
 func TestAReplayHasDefaults(t *testing.T) {
 	s := yamlSpec(t, "{steps: [], requests: [{name: a, http: {}}], replay: {"+aLog+"}}")
 	all := assignments(t, s)
-	if len(all) != 1 {
-		t.Errorf("%d workers, want one", len(all))
-	}
+	same.As(t, "workers", 1, len(all))
 	want := &workerv1.Replay{File: "/var/run/loadtest-volumes/claims/loadtest-logs/access.log", SpeedMicros: 1e6, MaxRateMicros: 2500e6, Methods: []string{"GET", "HEAD"}, Routes: []*workerv1.Route{{}}}
 	same.As(t, "the log", protojson.Format(want), protojson.Format(all[0].GetReplay()))
 	rate := v1beta1.NewDecimal("5001")
@@ -84,13 +82,7 @@ func TestReplaysThatAreRefused(t *testing.T) {
 		"which is none, at last": {`{steps: [], replay: {` + aLog + `}}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, got := yamlSpec(t, tt.spec), ""
-			if _, refusal := plan.New(loadTest(s), policy.Rules{}); refusal != nil {
-				got = refusal.Message
-			}
-			if got != tt.want {
-				t.Errorf("refused: %q, want %q", got, tt.want)
-			}
+			same.As(t, "refusal", tt.want, refusalOf(loadTest(yamlSpec(t, tt.spec)), policy.Rules{}))
 		})
 	}
 }
@@ -102,16 +94,11 @@ func TestARateLimitHoldsForAReplay(t *testing.T) {
 		"501": "spec.replay.maxRate: 501 requests per second are more than a LoadTest of namespace demo may have; at most 500 are accepted.",
 		"500": "",
 	} {
-		s, got := yamlSpec(t, "{steps: [], requests: [{name: a, http: {}}], replay: {"+aLog+"}}"), ""
+		s := yamlSpec(t, "{steps: [], requests: [{name: a, http: {}}], replay: {"+aLog+"}}")
 		if maxRate != "" {
 			rate := v1beta1.NewDecimal(maxRate)
 			s.Replay.MaxRate = &rate
 		}
-		if _, refusal := plan.New(loadTest(s), limited()); refusal != nil {
-			got = refusal.Message
-		}
-		if got != want {
-			t.Errorf("with maxRate %q it is refused: %q, want %q", maxRate, got, want)
-		}
+		same.As(t, "refusal of maxRate "+maxRate, want, refusalOf(loadTest(s), limited()))
 	}
 }

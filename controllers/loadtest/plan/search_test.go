@@ -4,12 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func usersSearch(low, high int32) v1beta1.Search {
@@ -56,10 +56,7 @@ func TestSearchesThatAreNoneAreRefused(t *testing.T) {
 		"a hold that is short": {held, "spec.search.hold: must be 0s, or at least duration."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, refusal := plan.New(loadTest(spec(search(tt.search))), policy.Everything())
-			if got := message(refusal); got != tt.want {
-				t.Errorf("refused: %q, want %q", got, tt.want)
-			}
+			same.As(t, "refusal", tt.want, refusalOf(loadTest(spec(search(tt.search))), policy.Everything()))
 		})
 	}
 }
@@ -84,16 +81,12 @@ func TestThresholdsThatAProbeCannotKeepAreRefused(t *testing.T) {
 		edit(&threshold)
 		searching := spec(search(usersSearch(1, 100)))
 		searching.Thresholds = []v1beta1.Threshold{threshold}
-		if _, refusal := plan.New(loadTest(searching), policy.Everything()); message(refusal) != want {
-			t.Errorf("%q: refused: %q, want %q", field, message(refusal), want)
-		}
+		same.As(t, field+": refusal", want, refusalOf(loadTest(searching), policy.Everything()))
 	}
 	searching := spec(search(usersSearch(1, 100)))
 	searching.Worker = &v1beta1.Worker{OnLoss: v1beta1.LossContinue}
 	const want = "spec.worker.onLoss: must not be Continue with search, which needs all of the load that it asks for."
-	if _, refusal := plan.New(loadTest(searching), policy.Everything()); message(refusal) != want {
-		t.Errorf("onLoss: refused: %q, want %q", message(refusal), want)
-	}
+	same.As(t, "refusal of onLoss", want, refusalOf(loadTest(searching), policy.Everything()))
 }
 
 // A probe that is appended follows a rest, unless there is none, and takes as long as the
@@ -119,9 +112,7 @@ func TestStepsOfTheNextProbe(t *testing.T) {
 			last := len(got) - 1
 			first := lt.Status.Steps[0]
 			tt.want[last].Load, tt.want[last].State, tt.want[last].TimeLimit = first.Load, v1beta1.StepPending, first.TimeLimit
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			same.As(t, "steps", tt.want, got)
 		})
 	}
 }
@@ -155,9 +146,7 @@ func TestStepsOfAHold(t *testing.T) {
 				Name: "hold 10 users", Rung: 3, Hold: true, State: v1beta1.StepPending, Load: load,
 				TimeLimit: &metav1.Duration{Duration: first.TimeLimit.Duration + tt.want - tt.probe},
 			}}
-			if diff := cmp.Diff(want, plan.Hold(&lt.Spec, &lt.Status, 10)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			same.As(t, "steps", want, plan.Hold(&lt.Spec, &lt.Status, 10))
 		})
 	}
 }
@@ -167,18 +156,12 @@ func TestForeseenStepsOfASearch(t *testing.T) {
 	s := spec(search(usersSearch(10, 100)))
 	s.Search.Rest = duration(0)
 	lt := accepted(t, s)
-	if n := len(plan.Foreseen(&lt.Spec, &lt.Status)); n != 24+5 {
-		t.Errorf("%d steps are foreseen, want 24 probes and 5 holds", n)
-	}
+	same.As(t, "foreseen steps", 24+5, len(plan.Foreseen(&lt.Spec, &lt.Status)))
 	rested := accepted(t, spec(search(usersSearch(10, 100))))
 	rested.Status.Steps = append(rested.Status.Steps, plan.Probe(&rested.Spec, &rested.Status, 10)...)
-	if n := len(plan.Foreseen(&rested.Spec, &rested.Status)); n != 2*(24+5)-1 {
-		t.Errorf("%d steps are foreseen, want 24 probes and 5 holds with rests between them", n)
-	}
+	same.As(t, "foreseen steps, with rests", 2*(24+5)-1, len(plan.Foreseen(&rested.Spec, &rested.Status)))
 	lt.Status.Steps = append(lt.Status.Steps, plan.Hold(&lt.Spec, &lt.Status, 10)...)
-	if n := len(plan.Foreseen(&lt.Spec, &lt.Status)); n != 1+5 {
-		t.Errorf("%d steps are foreseen in the first hold, want the probe and 5 holds", n)
-	}
+	same.As(t, "foreseen steps in the first hold", 1+5, len(plan.Foreseen(&lt.Spec, &lt.Status)))
 }
 
 // Workers are assigned the steps that are planned; how long the run may take counts all
@@ -216,9 +199,7 @@ func TestRangeAndLoadsOfASearch(t *testing.T) {
 				t.Errorf("the range is %+v", got)
 			}
 			probe := plan.Probe(&lt.Spec, &lt.Status, tt.load)
-			if got := plan.SearchLoad(&probe[len(probe)-1].Load); got != tt.load {
-				t.Errorf("the load of a probe of %d is %d", tt.load, got)
-			}
+			same.As(t, "load of a probe", tt.load, plan.SearchLoad(&probe[len(probe)-1].Load))
 			if got := plan.LoadText(&lt.Spec, tt.load); got != tt.text {
 				t.Errorf("%d is %q, want %q", tt.load, got, tt.text)
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // visits is a spec whose journey waits for 3 s at most and sends three requests, at a rate.
@@ -65,9 +66,7 @@ func TestWorkersForSessions(t *testing.T) {
 		"three requests each, and more": {"834", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := plan.Workers(spec(visits(tt.rate, ""))); got != tt.want {
-				t.Errorf("%d workers, want %d", got, tt.want)
-			}
+			same.As(t, "workers", tt.want, plan.Workers(spec(visits(tt.rate, ""))))
 		})
 	}
 	long := spec(visits("100", ""))
@@ -82,9 +81,7 @@ func TestSessionsAreLimitedByWhatTheySend(t *testing.T) {
 	rules.Limits.Rate = 15
 	lt := &v1beta1.LoadTest{Spec: *spec(visits("5", ""))}
 	lt.Namespace = "shop"
-	if _, refusal := plan.New(lt, rules); refusal != nil {
-		t.Errorf("5 sessions of 3 requests are refused: %s", refusal.Message)
-	}
+	same.As(t, "refusal of 5 sessions of 3 requests", "", refusalOf(lt, rules))
 	lt.Spec.Steps[0].RampTo = decimal("6")
 	want := "spec.steps[0]: sessions of up to 3 requests each send up to 18 requests per second, which is more than a LoadTest of namespace shop may have; at most 15 are accepted."
 	if _, refusal := plan.New(lt, rules); refusal == nil || !strings.Contains(refusal.Message, want) {

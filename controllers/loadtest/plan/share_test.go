@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // The requests that are planned for the workers are those of the step, whatever its
@@ -60,13 +61,9 @@ func TestRequestsThatAreNotPlannedAreNotKnown(t *testing.T) {
 func TestWarmUpTakesUsersTurns(t *testing.T) {
 	one := int32(1)
 	step := v1beta1.Step{Users: &one, RatePerUser: decimal("0.5"), Duration: duration(time.Second), WarmUp: duration(time.Second)}
-	if got := plan.Steps(withSteps(step))[0].Load.Requests; got != 0 {
-		t.Errorf("%d requests are planned, want none", got)
-	}
+	same.As(t, "requests that are planned", 0, plan.Steps(withSteps(step))[0].Load.Requests)
 	step.Duration = duration(time.Second + 1)
-	if got := plan.Steps(withSteps(step))[0].Load.Requests; got != 1 {
-		t.Errorf("%d requests are planned, want 1", got)
-	}
+	same.As(t, "requests that are planned", 1, plan.Steps(withSteps(step))[0].Load.Requests)
 }
 
 // The bounds of the API are within what is planned: a single user, and 10^9 requests per

@@ -187,9 +187,7 @@ func TestStepsFitTheStatus(t *testing.T) {
 			s.Ladder.Users = append(s.Ladder.Users, 1_000_000)
 		}
 	})
-	if got, want := len(plan.Steps(s)), 127; got != want {
-		t.Errorf("a ladder of 64 rungs has %d steps, want %d", got, want)
-	}
+	same.As(t, "steps of a ladder of 64 rungs", 127, len(plan.Steps(s)))
 	longest := v1beta1.Step{Users: ptr(int32(1_000_000)), RequestsPerUser: ptr(int32(1_000_000))}
 	for _, step := range plan.Steps(withSteps(longest, longest)) {
 		if len(step.Name) > 63 {
@@ -230,9 +228,7 @@ func TestTimeout(t *testing.T) {
 			t.Errorf("timeout %v is %v, want %v", said, got, want)
 		}
 	}
-	if got := plan.TargetTimeout(&withSteps().Target); got != plan.DefaultTimeout {
-		t.Errorf("no timeout is %v, want %v", got, plan.DefaultTimeout)
-	}
+	same.As(t, "no timeout", plan.DefaultTimeout, plan.TargetTimeout(&withSteps().Target))
 }
 
 // A step waits at its end for the longest timeout of its requests, and a burst may take that
@@ -252,17 +248,11 @@ func TestTimeoutOfARequest(t *testing.T) {
 			t.Errorf("the longest of %s alone is %v, want %v", s.Requests[i].Name, got, want)
 		}
 	}
-	if got := plan.LongestTimeout(s, func(int) bool { return false }); got != 2*time.Second {
-		t.Errorf("the longest of none is %v, want the target's", got)
-	}
+	same.As(t, "the longest of none", 2*time.Second, plan.LongestTimeout(s, func(int) bool { return false }))
 	steps := plan.Steps(s)
 	burst := 4*7*time.Second + plan.BurstSlack
-	if got, want := steps[0].TimeLimit.Duration, time.Minute+7*time.Second+plan.Grace; got != want {
-		t.Errorf("the paced step may take %v, want %v", got, want)
-	}
-	if got, want := steps[1].Load.MaxDuration.Duration, burst; got != want {
-		t.Errorf("the burst may take %v, want %v", got, want)
-	}
+	same.As(t, "time that the paced step may take", time.Minute+7*time.Second+plan.Grace, steps[0].TimeLimit.Duration)
+	same.As(t, "time that the burst may take", burst, steps[1].Load.MaxDuration.Duration)
 	lt := &v1beta1.LoadTest{Spec: *s}
 	lt.Status.Workers.Desired = 1
 	var sent []time.Duration

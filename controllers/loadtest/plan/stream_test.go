@@ -45,10 +45,7 @@ func TestStreamsThatCannotBeReadOrJudgedAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := yamlSpec(t, tc.spec)
-			_, refusal := plan.New(loadTest(s), policy.Everything())
-			if got := message(refusal); got != tc.want {
-				t.Errorf("refused: %q, want %q", got, tc.want)
-			}
+			same.As(t, "refusal", tc.want, refusalOf(loadTest(s), policy.Everything()))
 		})
 	}
 }
@@ -58,9 +55,7 @@ func TestLoadsWithoutStreamsHaveNoThresholdOnThem(t *testing.T) {
 	lt := sideBySide(t, `thresholds: [{metric: p95, time: FirstEvent, max: 1s}], loads: [{name: readers, requests: [follow], steps: [{name: all, rate: 500, duration: 5m}]},
 		{name: buyers, journeys: [buy], after: readers, steps: [{name: all, users: 1, duration: 1s}]}]`)
 	lt.Spec.Requests[1].HTTP.Stream = &v1beta1.Stream{Events: v1beta1.StreamLines}
-	if _, refusal := plan.New(lt, policy.Everything()); refusal != nil {
-		t.Fatal(refusal)
-	}
+	same.As(t, "refusal", "", refusalOf(lt, policy.Everything()))
 	var got []string
 	for _, one := range plan.Loads(lt) {
 		got = append(got, parts(one))
@@ -70,10 +65,8 @@ func TestLoadsWithoutStreamsHaveNoThresholdOnThem(t *testing.T) {
 		"sale-buyers: create:0, pay:0, journey buy, step all, threshold p95 [][][][]",
 	}, got)
 	lt.Spec.Requests[1].HTTP.Stream = nil
-	_, refusal := plan.New(lt, policy.Everything())
-	if got, want := message(refusal), "spec.thresholds[0]: time FirstEvent is of streams, and no request that the threshold is about has one; set http.stream of the request, such as {events: SSE}, or use another time or metric."; got != want {
-		t.Errorf("refused: %q, want %q", got, want)
-	}
+	const want = "spec.thresholds[0]: time FirstEvent is of streams, and no request that the threshold is about has one; set http.stream of the request, such as {events: SSE}, or use another time or metric."
+	same.As(t, "refusal", want, refusalOf(lt, policy.Everything()))
 }
 
 // What a worker that is lost told of groups is known of streams, too.

@@ -3,8 +3,6 @@ package plan_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -42,9 +40,7 @@ func TestTargetsAreAMountedFile(t *testing.T) {
 func TestTargetsMayNameTheServiceInEachOfItsForms(t *testing.T) {
 	lt := replay("")
 	want := []string{"shortener:8080", "shortener.demo:8080", "shortener.demo.svc:8080", "shortener.demo.svc.cluster.local:8080"}
-	if diff := cmp.Diff(want, plan.Assignments(lt)[0].GetTarget().GetAliases()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	same.As(t, "aliases", want, plan.Assignments(lt)[0].GetTarget().GetAliases())
 	lt.Spec.Requests[0].HTTP.Targets = nil
 	if got := plan.Assignments(lt)[0].GetTarget().GetAliases(); got != nil {
 		t.Errorf("aliases %v without targets, want none", got)
@@ -65,9 +61,7 @@ func TestTargetsOfTheCandidateGoToTheControl(t *testing.T) {
 	lt.Spec.Versus = &v1beta1.Versus{Target: "v3"}
 	lt.Status.Versus = &v1beta1.VersusStatus{TargetURL: "http://old:8080"}
 	got := plan.Assignments(lt)[0].GetControl().GetTarget().GetAliases()
-	if diff := cmp.Diff([]string{"new:8080"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	same.As(t, "aliases", []string{"new:8080"}, got)
 }
 
 func TestResponsesAreExposedOnlyIfTheSpecSaysSo(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestPolicyDecidesOnTheHost(t *testing.T) {
@@ -240,9 +241,7 @@ func TestRefusals(t *testing.T) {
 			if _, refusal := plan.New(loadTest(yamlSpec(t, tc.spec)), policy.Rules{}); refusal != nil {
 				got = refusal.Reason + ": " + refusal.Message
 			}
-			if got != tc.want {
-				t.Errorf("refused: %q, want %q", got, tc.want)
-			}
+			same.As(t, "refusal", tc.want, got)
 		})
 	}
 }
@@ -260,6 +259,22 @@ func TestAServiceBehindAProxyIsNamedInFull(t *testing.T) {
 		_, refusal := plan.New(lt, p.For("demo"))
 		if want == "" && refusal != nil || want != "" && (refusal == nil || !strings.HasPrefix(refusal.Message, want) || !strings.HasSuffix(refusal.Message, "host wiki.demo.svc.cluster.local.")) {
 			t.Errorf("%s: %v", target, refusal)
+		}
+	}
+}
+
+// A key that no label can have would select nothing, or something else than is written.
+func TestSelectorHasKeysOfLabels(t *testing.T) {
+	for key, want := range map[string]string{
+		"app": "", "example.com/branch": "",
+		"app,b": `spec.baseline.selector: "app,b" cannot be the key of a label: `,
+		"":      `spec.baseline.selector: "" cannot be the key of a label: `,
+	} {
+		lt := &v1beta1.LoadTest{Spec: *oneUser()}
+		lt.Spec.Baseline = &v1beta1.Baseline{Selector: map[string]v1beta1.LabelValue{key: "x"}}
+		_, refusal := plan.New(lt, policy.Everything())
+		if (refusal == nil) != (want == "") || refusal != nil && !strings.HasPrefix(refusal.Message, want) {
+			t.Errorf("key %q: %v, want %q", key, refusal, want)
 		}
 	}
 }

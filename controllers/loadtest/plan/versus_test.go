@@ -88,12 +88,8 @@ func TestOrderWithinPairsIsDrawn(t *testing.T) {
 		}
 	}
 	// SplitMix64 begins with e220a8397b1dcdaf, 6e789e6aa1b965f4, 06c45d188009454f, f88bb8a8724c81ec, 1b39896a51a8749b.
-	if text := order(t, versus(repeated(5, rungs(false, 10)), seeded(0))); text != "oaaooaaooa" {
-		t.Errorf("seed 0 draws %s", text)
-	}
-	if len(orders) != 32 {
-		t.Errorf("%d orders of 5 pairs were drawn, want all 32", len(orders))
-	}
+	same.As(t, "what seed 0 draws", "oaaooaaooa", order(t, versus(repeated(5, rungs(false, 10)), seeded(0))))
+	same.As(t, "orders of 5 pairs that were drawn", 32, len(orders))
 	if first < 430 || first > 570 { // 500 and 4.4 standard deviations of 15.8
 		t.Errorf("the candidate is first in %d of 1000 pairs", first)
 	}
@@ -223,14 +219,9 @@ func TestVersusRefusals(t *testing.T) {
 			"spec.versus.preflight[0].expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path.",
 		},
 	} {
-		_, refusal := plan.New(loadTest(versus(rungs(true, 10, 100), tc.change)), policy.Rules{})
-		if refusal == nil || refusal.Message != tc.want {
-			t.Errorf("%s: refusal %v, want %s", name, refusal, tc.want)
-		}
+		same.As(t, name+": refusal", tc.want, refusalOf(loadTest(versus(rungs(true, 10, 100), tc.change)), policy.Rules{}))
 	}
-	if _, refusal := plan.New(loadTest(versus(repeated(16, rungs(true, 10, 100)))), policy.Rules{}); refusal != nil {
-		t.Errorf("16 repetitions are refused: %v", refusal)
-	}
+	same.As(t, "refusal of 16 repetitions", "", refusalOf(loadTest(versus(repeated(16, rungs(true, 10, 100)))), policy.Rules{}))
 }
 
 // Workers have a target, requests and questions for each side, and each step says which.
@@ -331,15 +322,11 @@ func TestOtherTargetsAreNumberedWithoutTheControl(t *testing.T) {
 	if got := a.GetControl().GetRequests()[0].GetHeaders(); len(got) != 1 || got[0].GetLogin() != 1 {
 		t.Errorf("headers of the control are %v, want those of its login", got)
 	}
-	if got := a.GetLogins()[0].GetOauth2().GetTarget(); got != 1 {
-		t.Errorf("tokens are issued by target %d, want 1", got)
-	}
+	same.As(t, "target that issues tokens", 1, a.GetLogins()[0].GetOauth2().GetTarget())
 	s.Logins[0] = v1beta1.Login{Name: "old", Type: v1beta1.LoginAWSSigV4, SecretName: "old", AWS: &v1beta1.AWSSignature{Region: "a", Service: "b"}}
 	s.Preflight = []v1beta1.Preflight{{GRPCHealth: &v1beta1.GRPCHealth{}}}
 	const want = "spec.otherTargets[v3].login: AWSSigV4 signs requests of HTTP alone, and calls of gRPC go there, too; use another login."
-	if _, refusal := plan.New(loadTest(s), policy.Everything()); refusal == nil || refusal.Message != want {
-		t.Errorf("refusal %v, want %s", refusal, want)
-	}
+	same.As(t, "refusal", want, refusalOf(loadTest(s), policy.Everything()))
 }
 
 // A comparison of two targets is sent as a run of one is: by vegeta, too.

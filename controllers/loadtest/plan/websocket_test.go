@@ -10,7 +10,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -59,10 +58,7 @@ func TestConnectionsOfWebSocketThatCannotBeOpenedAreRefused(t *testing.T) {
 		"that a replay sends":      {`{steps: [], requests: [{name: prices, webSocket: {send: [a]}}], replay: {from: {configMap: {name: a, key: b}}, duration: 1m, routes: [{request: prices}]}}`, "spec.requests[0]: must have http without targets, since spec.replay sends lines of a log as it."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, refusal := plan.New(loadTest(yamlSpec(t, tc.spec)), policy.Everything())
-			if got := message(refusal); got != tc.want {
-				t.Errorf("refused: %q, want %q", got, tc.want)
-			}
+			same.As(t, "refusal", tc.want, refusalOf(loadTest(yamlSpec(t, tc.spec)), policy.Everything()))
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // workerRules are rules of the namespace of the tests; the others have none.
@@ -187,9 +188,7 @@ func TestResponsesMayBeExposedBesideSecretsByARule(t *testing.T) {
 	lt := loadTest(withSteps(v1beta1.Step{Name: "1 users x 1", Users: ptr[int32](1), RequestsPerUser: ptr[int32](1)}))
 	lt.Spec.Expose = v1beta1.ExposeResponses
 	lt.Spec.Requests[0].HTTP.BodyFrom = &v1beta1.Content{Secret: &v1beta1.KeyReference{Name: "loadtest-body", Key: "a"}}
-	if _, refusal := plan.New(lt, p.For(lt.Namespace)); refusal != nil {
-		t.Errorf("refused: %v", refusal)
-	}
+	same.As(t, "refusal", "", refusalOf(lt, p.For(lt.Namespace)))
 }
 
 // volume is a file of a claim.

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // queries are those of a configuration with these.
@@ -77,9 +78,7 @@ func TestQuestionsAboutAStep(t *testing.T) {
 		{Name: "gone", Problem: "The operator's configuration has no such query any more."},
 		{Name: "connections", Expression: `max_over_time(x{n="shop"}[30000ms])`, Limit: "20"},
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("questions (-want +got):\n%s", diff)
-	}
+	same.As(t, "questions", want, got)
 	if short := question.About([]string{"connections"}, all, 0, step, 0, policy.QueryValues{}); !strings.HasSuffix(short.Questions[0].Expression, "[1ms])") {
 		t.Errorf("of a burst that took no time: %s", short.Questions[0].Expression)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/sink"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Fifty runs that finish at once are archived four at a time, and hold up no pass and no
@@ -91,7 +92,5 @@ func TestAttemptsAreTold(t *testing.T) {
 	if want := map[string]int{"Archive true": 2, "Archive false": 1, "Announcement true": 1}; !maps.Equal(told, want) {
 		t.Errorf("told %v, want %v", told, want)
 	}
-	if err := New(t.Context(), Config{}).tried(Archive, logr.Discard(), nil); err != nil {
-		t.Errorf("the run is not enqueued: %v", err)
-	}
+	must.Report(t, "the run is not enqueued", New(t.Context(), Config{}).tried(Archive, logr.Discard(), nil))
 }

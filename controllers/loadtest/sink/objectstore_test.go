@@ -16,6 +16,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/sink"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // bucket stands in for a store: it has what was put, and answers as it is set.
@@ -72,9 +73,7 @@ func TestObjectIsWrittenOnceAndReadBack(t *testing.T) {
 	if b.objects["/load-tests/"+key] != text || b.puts != 1 || b.gets != 3 {
 		t.Errorf("%d objects, written %d times and read %d times; want one, 1 and 3", len(b.objects), b.puts, b.gets)
 	}
-	if got, want := store.Location(key), "s3://load-tests/"+key; got != want {
-		t.Errorf("location %s, want %s", got, want)
-	}
+	same.As(t, "location", "s3://load-tests/"+key, store.Location(key))
 	// Half an object, as of a store that failed, is replaced.
 	b.objects["/load-tests/"+key] = text[:1000]
 	if err := store.Put(t.Context(), key, c); err != nil || b.objects["/load-tests/"+key] != text {

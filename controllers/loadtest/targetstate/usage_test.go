@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // used is a reading of container app, of the 15 s until so many seconds after the beginning.
@@ -86,9 +86,7 @@ func TestUsageOfAStep(t *testing.T) {
 				u.Add(list, instant, instant.Add(time.Minute))
 			}
 			got, _ := recorded(u, tc.pods...)
-			if diff := cmp.Diff(&tc.want, got); diff != "" {
-				t.Errorf("usage (-want +got):\n%s", diff)
-			}
+			same.As(t, "usage", &tc.want, got)
 		})
 	}
 }
@@ -115,9 +113,7 @@ func TestArchivedUsage(t *testing.T) {
 		{FromMillis: 5_000, ToMillis: 22_000, CPUMillis: 300, MemoryBytes: 64 << 20},
 		{FromMillis: 20_000, ToMillis: 35_000, CPUMillis: 200, MemoryBytes: 65 << 20},
 	}}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("course (-want +got):\n%s", diff)
-	}
+	same.As(t, "course", want, got)
 }
 
 // However many pods and containers there are, and however long a step is, little is kept.
@@ -145,9 +141,7 @@ func TestUsageIsBounded(t *testing.T) {
 	if n := size(t, got); n > targetstate.MaxUsageSize {
 		t.Errorf("the status has %d bytes, %d are planned", n, targetstate.MaxUsageSize)
 	}
-	if got.Containers[0].Readings != 100*1000 {
-		t.Errorf("%d readings of 100 pods and 1000 lists", got.Containers[0].Readings)
-	}
+	same.As(t, "readings of 100 pods and 1000 lists", 100*1000, got.Containers[0].Readings)
 	for _, a := range archived {
 		if len(a.Points) > archive.MaxUsagePoints || a.Points[0].FromMillis != 0 || a.Points[len(a.Points)-1].ToMillis != 15_000_000 {
 			t.Errorf("%d points from %d to %d", len(a.Points), a.Points[0].FromMillis, a.Points[len(a.Points)-1].ToMillis)
@@ -184,9 +178,7 @@ func TestUsageNamesTheContainersNearestToTheirLimits(t *testing.T) {
 	for _, c := range got.Containers {
 		names = append(names, c.Name)
 	}
-	if diff := cmp.Diff([]string{"d", "b", "e", "a"}, names); diff != "" {
-		t.Errorf("containers (-want +got):\n%s", diff)
-	}
+	same.As(t, "containers", []string{"d", "b", "e", "a"}, names)
 }
 
 // What is recorded changes nothing of what was read, and a copy does not grow.

@@ -62,6 +62,18 @@ func running(name, created string) decision.LoadTest {
 	return decision.LoadTest{Name: name, Created: at(created)}
 }
 
+// ran is what is seen of LoadTests alone.
+func ran(runs ...decision.LoadTest) decision.Observed { return decision.Observed{Runs: runs} }
+
+// What a schedule may say of another LoadTest that has not finished, and of how late one may start.
+func replaces(s *v1beta1.LoadTestSchedule)     { s.Spec.ConcurrencyPolicy = v1beta1.ReplaceConcurrent }
+func allows(s *v1beta1.LoadTestSchedule)       { s.Spec.ConcurrencyPolicy = v1beta1.AllowConcurrent }
+func inTenMinutes(s *v1beta1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) }
+func suspended(s *v1beta1.LoadTestSchedule)    { s.Spec.Suspend = true }
+
+// stopped is what is seen while the administrator holds all.
+var stopped = decision.Observed{Hold: &policy.Hold{Cause: policy.Stopped, Why: "Stopped."}}
+
 func waitedFor(lt decision.LoadTest, until string) decision.LoadTest {
 	lt.Kept = at(until)
 	return lt
@@ -106,90 +118,37 @@ func TestTimesOfASchedule(t *testing.T) {
 		"at a time":                         {now: "01:00:00", want: "start " + name("01:00:00")},
 		"half an hour late":                 {now: "01:30:00", want: "start " + name("01:00:00")},
 		"three times late, the last counts": {now: "03:10:00", want: "start " + name("03:00:00")},
-		"its LoadTest is there": {
-			now: "03:10:00", seen: decision.Observed{Created: name("03:00:00")}, want: "missed 2",
-		},
-		"its LoadTest has finished": {
-			now: "03:10:00", seen: decision.Observed{Runs: []decision.LoadTest{finished(name("03:00:00"), "03:00:01", "03:05:00", "Passed")}}, want: "missed 2",
-		},
-		"one was created a moment ago": {now: "01:00:00", seen: decision.Observed{Created: "nightly-x"}},
+		"its LoadTest is there":             {now: "03:10:00", seen: decision.Observed{Created: name("03:00:00")}, want: "missed 2"},
+		"its LoadTest has finished":         {now: "03:10:00", seen: ran(finished(name("03:00:00"), "03:00:01", "03:05:00", "Passed")), want: "missed 2"},
+		"one was created a moment ago":      {now: "01:00:00", seen: decision.Observed{Created: "nightly-x"}},
 		"one was created, and has finished": {
 			now: "01:00:00", want: "start " + name("01:00:00"),
 			seen: decision.Observed{Created: "nightly-x", Runs: []decision.LoadTest{finished("nightly-x", "00:30:00", "00:40:00", "Passed")}},
 		},
-		"nothing is due, and nothing is replaced": {
-			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1beta1.ReplaceConcurrent },
-			seen:   decision.Observed{Runs: []decision.LoadTest{running("nightly-x", "00:30:00")}}, now: "00:59:00",
-		},
-		"a rollout that it is not about": {now: "00:30:00", seen: decision.Observed{Rollout: &decision.Rollout{UID: "a", Revision: "1", Complete: true}}},
+		"nothing is due, and nothing is replaced": {change: replaces, seen: ran(running("nightly-x", "00:30:00")), now: "00:59:00"},
+		"a rollout that it is not about":          {now: "00:30:00", seen: decision.Observed{Rollout: &decision.Rollout{UID: "a", Revision: "1", Complete: true}}},
 		"its LoadTest and an earlier one are there": {
 			now: "03:10:00", want: "missed 1",
-			seen: decision.Observed{Runs: []decision.LoadTest{running(name("03:00:00"), "03:00:01"), running(name("02:00:00"), "02:00:01")}},
+			seen: ran(running(name("03:00:00"), "03:00:01"), running(name("02:00:00"), "02:00:01")),
 		},
-		"within the deadline": {
-			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
-			now:    "03:10:00", want: "start " + name("03:00:00"),
-		},
-		"after the deadline": {
-			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
-			now:    "03:10:01", want: "missed 3",
-		},
-		"after the deadline, but created in time": {
-			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
-			seen:   decision.Observed{Runs: []decision.LoadTest{running(name("03:00:00"), "03:00:01")}},
-			now:    "03:30:00", want: "missed 2",
-		},
-		"suspended": {
-			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.Suspend = true },
-			now:    "03:10:00",
-		},
-		"stopped": {
-			seen: decision.Observed{Hold: &policy.Hold{Cause: policy.Stopped, Why: "Stopped."}},
-			now:  "03:10:00", wakes: 5 * time.Minute,
-		},
-		"stopped past the deadline": {
-			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
-			seen:   decision.Observed{Hold: &policy.Hold{Cause: policy.Stopped, Why: "Stopped."}},
-			now:    "03:30:00",
-		},
-		"quiet hours": {
-			seen: decision.Observed{Hold: &policy.Hold{Cause: policy.Quiet, Why: "Quiet.", Until: at("03:12:00")}},
-			now:  "03:10:00", wakes: 2 * time.Minute,
-		},
-		"another has not finished": {
-			seen: decision.Observed{Runs: []decision.LoadTest{running("nightly-x", "00:30:00")}},
-			now:  "01:00:00",
-		},
-		"another has not finished, and both may run": {
-			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1beta1.AllowConcurrent },
-			seen:   decision.Observed{Runs: []decision.LoadTest{running("nightly-x", "00:30:00")}},
-			now:    "01:00:00", want: "start " + name("01:00:00"),
-		},
-		"ninety-nine others have not finished, and all may run": {
-			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1beta1.AllowConcurrent },
-			seen:   decision.Observed{Runs: many(99)},
-			now:    "01:00:00", want: "start " + name("01:00:00"),
-		},
-		"a hundred others have not finished": {
-			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1beta1.AllowConcurrent },
-			seen:   decision.Observed{Runs: many(100)},
-			now:    "01:00:00",
-		},
+		"within the deadline":                        {change: inTenMinutes, now: "03:10:00", want: "start " + name("03:00:00")},
+		"after the deadline":                         {change: inTenMinutes, now: "03:10:01", want: "missed 3"},
+		"after the deadline, but created in time":    {change: inTenMinutes, seen: ran(running(name("03:00:00"), "03:00:01")), now: "03:30:00", want: "missed 2"},
+		"suspended":                                  {change: suspended, now: "03:10:00"},
+		"stopped":                                    {seen: stopped, now: "03:10:00", wakes: 5 * time.Minute},
+		"stopped past the deadline":                  {change: inTenMinutes, seen: stopped, now: "03:30:00"},
+		"quiet hours":                                {seen: decision.Observed{Hold: &policy.Hold{Cause: policy.Quiet, Why: "Quiet.", Until: at("03:12:00")}}, now: "03:10:00", wakes: 2 * time.Minute},
+		"another has not finished":                   {seen: ran(running("nightly-x", "00:30:00")), now: "01:00:00"},
+		"another has not finished, and both may run": {change: allows, seen: ran(running("nightly-x", "00:30:00")), now: "01:00:00", want: "start " + name("01:00:00")},
+		"ninety-nine others have not finished, and all may run": {change: allows, seen: ran(many(99)...), now: "01:00:00", want: "start " + name("01:00:00")},
+		"a hundred others have not finished":                    {change: allows, seen: ran(many(100)...), now: "01:00:00"},
 		"another has not finished, and was created a moment ago": {
-			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1beta1.ReplaceConcurrent },
-			seen:   decision.Observed{Runs: []decision.LoadTest{running("nightly-x", "00:59:30")}},
+			change: replaces,
+			seen:   ran(running("nightly-x", "00:59:30")),
 			now:    "01:00:00", wakes: 30 * time.Second,
 		},
-		"another has not finished, and is replaced": {
-			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1beta1.ReplaceConcurrent },
-			seen:   decision.Observed{Runs: []decision.LoadTest{running("nightly-x", "00:30:00")}},
-			now:    "01:00:00", want: "replace nightly-x",
-		},
-		"the one that is replaced is not gone": {
-			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1beta1.ReplaceConcurrent },
-			seen:   decision.Observed{Runs: []decision.LoadTest{{Name: "nightly-x", Created: at("00:30:00"), Deleting: true}}},
-			now:    "01:00:00",
-		},
+		"another has not finished, and is replaced": {change: replaces, seen: ran(running("nightly-x", "00:30:00")), now: "01:00:00", want: "replace nightly-x"},
+		"the one that is replaced is not gone":      {change: replaces, seen: ran(decision.LoadTest{Name: "nightly-x", Created: at("00:30:00"), Deleting: true}), now: "01:00:00"},
 		"refused a moment ago": {
 			seen: decision.Observed{Refused: &decision.Refused{Problem: decision.Problem{Reason: "RunRefused", Message: "no"}, Until: at("01:00:20")}},
 			now:  "01:00:10", wakes: 10 * time.Second,
@@ -198,10 +157,7 @@ func TestTimesOfASchedule(t *testing.T) {
 			seen: decision.Observed{Refused: &decision.Refused{Problem: decision.Problem{Reason: "RunRefused", Message: "no"}, Until: at("01:00:20")}},
 			now:  "01:00:20", want: "start " + name("01:00:00"),
 		},
-		"a schedule that cannot be read": {
-			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.Schedule = "99 * * * *" },
-			now:    "03:10:00",
-		},
+		"a schedule that cannot be read": {change: func(s *v1beta1.LoadTestSchedule) { s.Spec.Schedule = "99 * * * *" }, now: "03:10:00"},
 		"the clock was set back": {
 			change: func(s *v1beta1.LoadTestSchedule) {
 				s.Status.ObservedGeneration = 1
@@ -246,8 +202,8 @@ func TestEditedScheduleCountsFromItsEdit(t *testing.T) {
 
 // What is held past its deadline is missed once nothing holds it: it is not started late.
 func TestHeldPastItsDeadlineIsMissed(t *testing.T) {
-	s := nightly(func(s *v1beta1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) })
-	s = settled(s, decision.Observed{Hold: &policy.Hold{Cause: policy.Stopped, Why: "Stopped."}}, at("01:30:00"))
+	s := nightly(inTenMinutes)
+	s = settled(s, stopped, at("01:30:00"))
 	if d := decision.Decide(settled(s, decision.Observed{}, at("01:40:00")), decision.Observed{}, at("01:40:01")); done(d) != "missed 1" {
 		t.Errorf("then: %q", done(d))
 	}
@@ -255,7 +211,7 @@ func TestHeldPastItsDeadlineIsMissed(t *testing.T) {
 
 func TestEventsOfASchedule(t *testing.T) {
 	s := nightly(func(s *v1beta1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(60)) })
-	seen := decision.Observed{Runs: []decision.LoadTest{running(name("03:00:00"), "03:00:01"), finished("b", "00:03:00", "00:04:00", v1beta1.VerdictFailed)}}
+	seen := ran(running(name("03:00:00"), "03:00:01"), finished("b", "00:03:00", "00:04:00", v1beta1.VerdictFailed))
 	d := decision.Decide(s, seen, at("03:10:00"))
 	want := []decision.Event{
 		{true, "Missed", "Scheduled LoadTests missed: 2, the most recent at 2026-11-20T02:00:00Z."},
@@ -265,7 +221,7 @@ func TestEventsOfASchedule(t *testing.T) {
 	if diff := cmp.Diff(want, d.Events); diff != "" || d.Status.LastScheduleTime == nil {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if active := decision.Decide(s, decision.Observed{Runs: many(101)}, at("00:40:00")).Status.Active; len(active) != 100 {
+	if active := decision.Decide(s, ran(many(101)...), at("00:40:00")).Status.Active; len(active) != 100 {
 		t.Errorf("%d are active", len(active))
 	}
 }
@@ -294,7 +250,7 @@ func TestTheNextTimeFollowsWhatWasConsidered(t *testing.T) {
 func TestStartIsNotedWhileSuspended(t *testing.T) {
 	s := settled(nightly(nil), decision.Observed{}, at("00:30:00"))
 	s.Spec.Suspend, s.Spec.OnRollout = true, &v1beta1.Rollout{Kind: "Deployment", Name: "shop"}
-	seen := decision.Observed{Runs: []decision.LoadTest{running(name("01:00:00"), "01:00:00")}}
+	seen := ran(running(name("01:00:00"), "01:00:00"))
 	s = settled(s, seen, at("01:00:10"))
 	d := decision.Decide(s, seen, at("01:00:20"))
 	if d.RequeueAfter != 0 || d.Status.NextRunTime != nil || d.Status.Summary.Next != "" || d.Status.LastRun.Name != name("01:00:00") {
@@ -364,14 +320,14 @@ func TestChangesWhileOneRuns(t *testing.T) {
 	s := nightly(func(s *v1beta1.LoadTestSchedule) { s.Spec.Schedule, s.Spec.OnChange = "", true })
 	now := at("00:10:00")
 	first := decision.Decide(settled(s, decision.Observed{}, now), decision.Observed{}, now).Start
-	active := decision.Observed{Runs: []decision.LoadTest{running(first.Name, "00:10:00")}}
+	active := ran(running(first.Name, "00:10:00"))
 	for generation := int64(2); generation <= 3; generation++ {
 		s.Spec.Template.Spec.Requests[0].HTTP.Path, s.Generation = fmt.Sprint("/", generation), generation
 		if d := decision.Decide(settled(s, active, now), active, now); d.Start != nil || len(d.Replaced) > 0 {
 			t.Fatalf("while one runs: %q", done(d))
 		}
 	}
-	ended := decision.Observed{Runs: []decision.LoadTest{finished(first.Name, "00:10:00", "00:12:00", v1beta1.VerdictPassed)}}
+	ended := ran(finished(first.Name, "00:10:00", "00:12:00", v1beta1.VerdictPassed))
 	second := decision.Decide(s, ended, at("00:12:01")).Start
 	if second == nil || !strings.Contains(second.Cause, "generation 3") {
 		t.Fatalf("after it: %v, want that of generation 3", second)
@@ -489,7 +445,7 @@ func TestHistory(t *testing.T) {
 			if diff := cmp.Diff(tt.want, done(d)); diff != "" || tt.wakes != 0 && d.RequeueAfter != tt.wakes {
 				t.Errorf("again in %s; decision (-want +got):\n%s", d.RequeueAfter, diff)
 			}
-			later := decision.Observed{Runs: []decision.LoadTest{finished("z", "00:20:00", "00:29:55", failed), finished("y", "00:18:00", "00:29:50", failed)}}
+			later := ran(finished("z", "00:20:00", "00:29:55", failed), finished("y", "00:18:00", "00:29:50", failed))
 			s.Status.Active = []string{"z", "y"} // they ran until now
 			if d := decision.Decide(s, later, now); len(d.Expired) > 0 {
 				t.Errorf("%q before the status has the verdict of the next", done(d))
@@ -525,9 +481,7 @@ func TestStatusOfASchedule(t *testing.T) {
 	}
 	same.As(t, "status", want, got)
 	again := s.DeepCopy()
-	if diff := cmp.Diff(got, decision.Decide(again, seen, at("00:31:00")).Status); diff != "" {
-		t.Errorf("a minute later the status is written again (-before +after):\n%s", diff)
-	}
+	same.As(t, "status a minute later", got, decision.Decide(again, seen, at("00:31:00")).Status)
 	later := seen
 	later.Runs = append(slices.Clone(runs), running("e", "00:30:30"))
 	if last := decision.Decide(again, later, at("00:31:00")).Status.LastRun; last.Name != "e" {
@@ -579,7 +533,7 @@ func TestConditions(t *testing.T) {
 		},
 		"a hundred have not finished, and one keeps others waiting": {
 			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.Schedule = "*/5 * * * *" },
-			seen:   decision.Observed{Runs: many(100)}, ready: "True Ready LoadTests start on: */5 * * * *.",
+			seen:   ran(many(100)...), ready: "True Ready LoadTests start on: */5 * * * *.",
 		},
 		"no such time zone": {
 			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.TimeZone = "Mars/Olympus" },
@@ -591,14 +545,11 @@ func TestConditions(t *testing.T) {
 			change: func(s *v1beta1.LoadTestSchedule) {
 				s.Spec.Schedule, s.Spec.ConcurrencyPolicy = "*/5 * * * *", v1beta1.AllowConcurrent
 			},
-			seen:  decision.Observed{Runs: many(100)},
+			seen:  ran(many(100)...),
 			ready: "False TooManyActive 100 LoadTests of this schedule have not finished: no other starts until one of them has.",
 		},
 		"no Deployment": {seen: decision.Observed{Problem: &decision.Problem{Reason: "WorkloadNotFound", Message: "Gone."}}, ready: "False WorkloadNotFound Gone."},
-		"suspended": {
-			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.Suspend = true },
-			ready:  "True Ready LoadTests start on: 0 * * * *.", suspended: "True Suspended spec.suspend is true: no LoadTest starts.",
-		},
+		"suspended":     {change: suspended, ready: "True Ready LoadTests start on: 0 * * * *.", suspended: "True Suspended spec.suspend is true: no LoadTest starts."},
 		"stopped": {
 			seen:  decision.Observed{Hold: &policy.Hold{Cause: policy.Stopped, Why: "Stopped by ops."}},
 			ready: "True Ready LoadTests start on: 0 * * * *.", suspended: "True Stopped Stopped by ops. No LoadTest starts until that is over.",

@@ -121,9 +121,7 @@ func TestLevelChangesOfASchedule(t *testing.T) {
 	s, said := lived(t, append(slower, times(52, 52, 51, 52)...))
 	want := []v1beta1.LevelChange{{Metric: "p99", Run: "n-004", Time: metav1.Time{Time: at("00:04:00")}, From: "40ms", To: "52ms"}}
 	same.As(t, "changes", want, s.Status.LevelChanges)
-	if got := s.Status.Summary.Level; got != "p99 +30% since n-004" {
-		t.Errorf("the column has %q", got)
-	}
+	same.As(t, "the column", "p99 +30% since n-004", s.Status.Summary.Level)
 	if len(said) != 1 || said[0] != "p99 has another level since LoadTest n-004: 52ms instead of 40ms, +30%." {
 		t.Errorf("it says %q", said)
 	}
@@ -143,9 +141,7 @@ func TestHistoryOfAScheduleIsBounded(t *testing.T) {
 	if len(s.Status.History) != 60 || s.Status.History[59].Name != "n-199" || s.Status.History[0].Name != "n-140" {
 		t.Errorf("the history has %d LoadTests, from %s", len(s.Status.History), s.Status.History[0].Name)
 	}
-	if n := len(s.Status.LevelChanges); n != 8 {
-		t.Errorf("%d changes", n)
-	}
+	same.As(t, "changes", 8, len(s.Status.LevelChanges))
 	if len(said) < 20 || len(said) > 60 {
 		t.Errorf("%d changes were said, of 49", len(said))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // finishedIn is a LoadTest of two steps, of which the last had these times.
@@ -57,8 +58,6 @@ func TestTrendIsOfTheLastStep(t *testing.T) {
 		"a last step without results": {lost, "p99 1s"},
 	}
 	for name, tt := range tests {
-		if got := decision.Trend(tt.of); got != tt.want {
-			t.Errorf("%s: trend %q, want %q", name, got, tt.want)
-		}
+		same.As(t, name+": trend", tt.want, decision.Trend(tt.of))
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question/prometheus"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // asked is one question, with a limit.
@@ -117,12 +118,8 @@ func TestWhatIsAsked(t *testing.T) {
 	for r := range requests {
 		all = append(all, r)
 	}
-	if diff := cmp.Diff([]string{`POST /prefix/api/v1/query 1772366430.125 max(x{n="a b"}) `}, all); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]v1beta1.QueryResult{{Name: "connections", Value: "1", Limit: "20"}, {Name: "gone", Problem: "It is gone."}}, got.Results); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
-	}
+	same.As(t, "requests", []string{`POST /prefix/api/v1/query 1772366430.125 max(x{n="a b"}) `}, all)
+	same.As(t, "answers", []v1beta1.QueryResult{{Name: "connections", Value: "1", Limit: "20"}, {Name: "gone", Problem: "It is gone."}}, got.Results)
 }
 
 // All questions together have the time that the configuration allows: a server that does not answer the

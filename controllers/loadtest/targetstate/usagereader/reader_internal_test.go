@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -22,6 +21,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // service answers with a Service of that selector, or fails.
@@ -84,14 +84,10 @@ func TestReadingsAreMadeOnceInFiveSeconds(t *testing.T) {
 		}
 		usage := recorded(r.Final(t.Context(), "ns", readings, 1), began)
 		const of = " /apis/metrics.k8s.io/v1beta1/namespaces/ns/pods?labelSelector=app%3Dshop"
-		if diff := cmp.Diff([]string{"0s" + of, "5s" + of, "10s" + of, "12s" + of}, asked); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		same.As(t, "asked", []string{"0s" + of, "5s" + of, "10s" + of, "12s" + of}, asked)
 		// The first is of the time before the step.
 		want := &v1beta1.StepUsage{Containers: []v1beta1.ContainerUsage{{Name: "app", Readings: 3, CPU: "250m", MostCPU: "250m", MostMemory: "64Mi"}}}
-		if diff := cmp.Diff(want, usage); diff != "" {
-			t.Errorf("usage (-want +got):\n%s", diff)
-		}
+		same.As(t, "usage", want, usage)
 		if other := recorded(r.Final(t.Context(), "ns", readings, 2), began); other.Problem == "" {
 			t.Errorf("of another step there is %+v", other)
 		}
@@ -109,9 +105,7 @@ func TestSilentAPIServerHoldsUpNoPass(t *testing.T) {
 		r := &Reader{API: apiserver.Silent{}}
 		sample := lifecycle.Sample{Step: 1, Service: "shop", From: began}
 		readings := r.Continue(t.Context(), "ns", nil, sample, began)
-		if took := time.Since(began); took != 0 {
-			t.Errorf("a pass waited %s", took)
-		}
+		same.As(t, "time that a pass waited", 0, time.Since(began))
 		usage := recorded(r.Final(t.Context(), "ns", readings, 1), began)
 		if took := time.Since(began); took != 2*time.Second || usage.Problem != "The resource metrics API could not be read: get Service: context deadline exceeded." {
 			t.Errorf("after %s: %+v", took, usage)
