@@ -363,6 +363,11 @@ func TestVerdictOfLoads(t *testing.T) {
 			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
 			f.beganAt("readers", 3*time.Second+time.Millisecond)
 		}, "Finished Inconclusive: readers 2s Passed, late 31s Passed, noise 2s Canceled ended", "Unknown LoadsApart: Load readers began 1s after its time, so that the loads were not sent side by side as planned. Run it again.", false},
+		"one began later, and failed": {func(f *family) {
+			f.inTurn("readers Failed", "late Passed")
+			f.end("noise", v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+			f.beganAt("readers", 4*time.Second)
+		}, "Finished Failed: readers 2s Failed, late 31s Passed, noise 2s Canceled ended", "False ReasonOfFailed: Load readers: the thresholds of readers.", false},
 		"a long one began later": {func(f *family) {
 			f.now = began.Add(200 * time.Second)
 			f.inTurn("readers Passed", "late Passed")
