@@ -29,6 +29,7 @@ func checkLimits(lt *v1beta1.LoadTest, p Plan, limits policy.Limits) *Refusal {
 		rateBreach(&lt.Spec, asked, limits.Rate, mayRate),
 		bytesBreach(asked, bytesPerRequest(&lt.Spec), limits.BytesPerSecond, mayRate),
 		workersBreach(&lt.Spec, asked, p.Workers, limits.Workers, may),
+		setupBreach(&lt.Spec, p.Workers, limits.Users, may),
 		durationBreach(longest(lt, p), limits.Duration, may),
 	} {
 		if breach != "" {

@@ -186,6 +186,7 @@ func planLoads(lt *v1beta1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 // together is what the loads of a run ask for at most, at the same time.
 type together struct {
 	workers, users, perSecond int64 // perSecond is in millionths of a request
+	setups                    int64 // workers that send a setup
 	bytes                     float64
 	length                    time.Duration
 }
@@ -194,6 +195,9 @@ type together struct {
 func (t *together) add(spec *v1beta1.LoadTestSpec, workers int32, end time.Duration) {
 	loads := askedFor(spec)
 	t.workers += int64(workers)
+	if spec.Setup != nil {
+		t.setups += int64(workers)
+	}
 	t.length = max(t.length, end)
 	if a := largestOf(loads, (*asked).users); a != nil {
 		t.users += a.users()
@@ -218,6 +222,7 @@ func (t *together) check(namespace string, limits policy.Limits) *Refusal {
 	}{
 		{"workers", float64(t.workers), float64(workers)},
 		{"users", float64(t.users), float64(limits.Users)},
+		{"connections for spec.setup, of which each worker has one,", float64(t.setups), float64(limits.Users)},
 		{"requests per second", float64(t.perSecond) / micro, float64(limits.Rate)},
 		{"bytes a second", t.bytes, float64(limits.BytesPerSecond)},
 	} {
