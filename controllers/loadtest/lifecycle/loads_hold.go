@@ -14,8 +14,8 @@ import (
 // heldLoads is the message of a run that spec.suspend holds with its loads.
 const heldLoads = "spec.suspend holds the run: no load begins, and one that is under way is held before its next step. Set it to false to go on."
 
-// hold keeps loads from beginning while spec.suspend says so, and ends a run that has been held for as long as
-// one of its namespace may be: it keeps its place among those that run.
+// hold keeps loads from beginning while spec.suspend says so. A run of which nothing was sent gives its place back; any
+// other keeps it, and ends when it has been held for as long as one of its namespace may be.
 func (r *sideBySide) hold() (goesOn bool) {
 	s := &r.out.Status
 	was := meta.IsStatusConditionTrue(r.read.Conditions, v1beta1.ConditionSuspended)
@@ -35,6 +35,10 @@ func (r *sideBySide) hold() (goesOn bool) {
 		}
 		return true
 	}
+	if r.hasGivenBack() {
+		r.suspend(v1beta1.ReasonSuspended, heldBySpec)
+		return false
+	}
 	r.suspended(v1beta1.ReasonSuspended, heldLoads)
 	since, ok := r.heldSince()
 	if !ok {
@@ -52,6 +56,22 @@ func (r *sideBySide) hold() (goesOn bool) {
 		r.wake(end)
 	}
 	return false
+}
+
+// hasGivenBack says whether no load has begun, or can begin: each has no LoadTest yet, or has seen that it is held and given
+// its workers back.
+func (r *sideBySide) hasGivenBack() bool {
+	for i := range r.out.Status.Loads {
+		l, test := &r.out.Status.Loads[i], r.testOf(i)
+		switch {
+		case l.Verdict != "" || l.BeginTime != nil:
+			return false
+		case l.UID == "":
+		case test == nil || test.Status.StartTime != nil || !meta.IsStatusConditionTrue(test.Status.Conditions, v1beta1.ConditionSuspended):
+			return false
+		}
+	}
+	return true
 }
 
 // takeInstantsBack takes back the instants of loads that were held before their first step: they gave their
