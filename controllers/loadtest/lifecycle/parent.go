@@ -70,6 +70,8 @@ func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
 		if begin := parent.Status.Loads[i].BeginTime; begin != nil {
 			p.Begin = &begin.Time
 		}
+	case lt.Status.StartTime != nil: // it was given an owner once it had begun
+		return nil
 	case parent.Status.StartTime != nil && (i < 0 || parent.Status.Loads[i].UID != ""):
 		p.Strange = true
 	}
