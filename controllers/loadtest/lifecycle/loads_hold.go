@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/instant"
@@ -33,6 +34,7 @@ func (r *sideBySide) hold() (goesOn bool) {
 				s.Phase = v1beta1.PhaseRunning
 			}
 		}
+		r.endIfLoadHolds()
 		return true
 	}
 	if r.hasGivenBack() {
@@ -45,17 +47,38 @@ func (r *sideBySide) hold() (goesOn bool) {
 		return false
 	}
 	s.Phase = v1beta1.PhaseSuspended
-	if limit := r.rules.Limits.Held; limit > 0 {
-		end := since.Add(limit)
-		if !r.now.Before(end) {
-			s.Internal.StopCause = &v1beta1.StopCause{Reason: v1beta1.ReasonHeldTooLong, Message: fmt.Sprintf(
-				"spec.suspend held the run for %s, as long as a run of namespace %s may be held with its place.", text.Whole(limit), r.test.Namespace)}
-			r.stopLoads()
-			return false
-		}
-		r.wake(end)
-	}
+	r.endHeldSince(since, "spec.suspend")
 	return false
+}
+
+// endIfLoadHolds ends a run of which a load is held by itself before its first step, for too long: the others wait for it
+// with their workers. One that is held between two steps ends by itself.
+func (r *sideBySide) endIfLoadHolds() {
+	for i := range r.out.Status.Loads {
+		test := r.testOf(i)
+		if test == nil || !test.Spec.Suspend || test.Status.StartTime != nil || r.out.Status.Loads[i].Verdict != "" {
+			continue
+		}
+		if c := meta.FindStatusCondition(test.Status.Conditions, v1beta1.ConditionSuspended); c != nil && c.Status == metav1.ConditionTrue {
+			r.endHeldSince(c.LastTransitionTime.Time, "spec.suspend of LoadTest "+test.Name)
+		}
+	}
+}
+
+// endHeldSince ends a run that a field has held since an instant, if that is for as long as one of its namespace may be.
+func (r *sideBySide) endHeldSince(since time.Time, field string) {
+	limit := r.rules.Limits.Held
+	if limit <= 0 {
+		return
+	}
+	end := since.Add(limit)
+	if r.now.Before(end) {
+		r.wake(end)
+		return
+	}
+	r.out.Status.Internal.StopCause = &v1beta1.StopCause{Reason: v1beta1.ReasonHeldTooLong, Message: fmt.Sprintf(
+		"%s held the run for %s, as long as a run of namespace %s may be held with its place.", field, text.Whole(limit), r.test.Namespace)}
+	r.stopLoads()
 }
 
 // hasGivenBack says whether no load has begun, or can begin: each has no LoadTest yet, or has seen that it is held and given

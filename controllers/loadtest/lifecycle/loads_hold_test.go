@@ -178,6 +178,23 @@ func TestLoadsThatAreHeldTooLong(t *testing.T) {
 	}
 }
 
+// A load that is suspended by itself holds the others, which have their workers, and the place of all.
+func TestALoadThatIsHeldByItselfTooLong(t *testing.T) {
+	f := newFamily(t)
+	f.rules = rules(t, "limits: {namespaces: [{held: 1h}]}")
+	f.pass()
+	f.ready("readers", "late")
+	f.holds("noise")
+	f.tests["sale-noise"].Spec.Suspend = true
+	same.As(t, "until it is held too long", time.Hour, f.pass().RequeueAfter)
+	f.expect("Starting : readers -, late -, noise -")
+	f.now = began.Add(time.Hour)
+	f.pass()
+	f.endAll(v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+	f.pass()
+	same.As(t, "why", "False HeldTooLong: spec.suspend of LoadTest sale-noise held the run for 1h, as long as a run of namespace shop may be held with its place. What was measured is kept.", f.why())
+}
+
 // ends has a load pass so long after the first pass.
 func (f *family) ends(name string, after time.Duration) {
 	f.t.Helper()
