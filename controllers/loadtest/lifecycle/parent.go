@@ -72,10 +72,16 @@ func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
 		}
 	case lt.Status.StartTime != nil: // it was given an owner once it had begun
 		return nil
-	case parent.Status.StartTime != nil && (i < 0 || parent.Status.Loads[i].UID != ""):
-		p.Strange = true
+	default:
+		p.Strange = isAnother(parent, i)
 	}
 	return p
+}
+
+// isAnother says whether a LoadTest has another load than one that it does not list, in the place with an index, which is
+// negative if it has none of that name.
+func isAnother(parent *v1beta1.LoadTest, i int) bool {
+	return parent.Status.StartTime != nil && (i < 0 || parent.Status.Loads[i].UID != "")
 }
 
 // IsLoad says whether the spec of a load is what its LoadTest asks for, but for what holds, ends or deletes
