@@ -70,6 +70,7 @@ type Reader struct {
 	counts Counts
 	latest time.Time
 	take   func(line int64) bool // nil: all
+	count  func(line int64) bool // nil: all
 }
 
 // NewReader reads a log, which gzip may have compressed. Its lines of JSON have the fields of
@@ -93,6 +94,10 @@ func NewReader(in io.Reader, fields *Fields) (*Reader, error) {
 // that costs less than to parse them. nil chooses all.
 func (r *Reader) Take(choose func(line int64) bool) { r.take = choose }
 
+// Count has the reader count only the lines, by number, that are chosen. Next returns the requests of the others as well. nil
+// chooses all.
+func (r *Reader) Count(choose func(line int64) bool) { r.count = choose }
+
 // RequestsOnly has the reader leave out, of formats of text, what is not part of the request: Duration, and a Host
 // that stands elsewhere in the line. That takes less time. Which lines are requests stays the same.
 func (r *Reader) RequestsOnly() { r.parser.requestsOnly = true }
@@ -115,19 +120,18 @@ func (r *Reader) Next() (Entry, error) {
 		if line = bytes.TrimSpace(line); len(line) == 0 && !tooLong {
 			continue
 		}
-		r.counts.Lines++
 		var e Entry
 		mistake := errTooLong
 		if !tooLong {
 			mistake = r.parser.parse(line, &e)
 		}
-		if mistake != nil {
-			r.note(mistake)
-			continue
+		if r.count == nil || r.count(r.line) {
+			r.note(&e, mistake)
 		}
-		e.Line = r.line
-		r.order(e.Time)
-		return e, nil
+		if mistake == nil {
+			e.Line = r.line
+			return e, nil
+		}
 	}
 }
 
@@ -154,7 +158,13 @@ func (r *Reader) read() ([]byte, error) {
 	return line, nil
 }
 
-func (r *Reader) note(mistake error) {
+// note counts a line, which is an entry if it is no mistake.
+func (r *Reader) note(e *Entry, mistake error) {
+	r.counts.Lines++
+	if mistake == nil {
+		r.order(e.Time)
+		return
+	}
 	r.counts.NotParsed++
 	if len(r.counts.Mistakes) < keptMistakes {
 		r.counts.Mistakes = append(r.counts.Mistakes, Mistake{Line: r.line, Why: mistake.Error()})

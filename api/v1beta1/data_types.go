@@ -55,7 +55,8 @@ const (
 	DataChoiceZipf DataChoice = "Zipf"
 )
 
-// Setup is what the workers send before they are ready.
+// Setup is what the workers send before they are ready. The administrator's limit of users holds for
+// their connections: up to 16 of each worker to fill, and up to 64 to warm up.
 type Setup struct {
 	// fill sends a request many times, and captures values of the responses as data.
 	// It comes first. Example: {request: create, count: 5000, capture: {code: .code}}.

@@ -46,6 +46,11 @@ type InternalStatus struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	Queries []string `json:"queries,omitempty"`
 
+	// setupConnections is how many connections each worker opens for spec.setup, at most, by the
+	// limit of users of the operator's configuration. Absent: there is no setup, or no limit.
+	// +optional
+	SetupConnections int32 `json:"setupConnections,omitempty"`
+
 	// auditing is present while a worker reads the numbers of spec.audits.
 	// +optional
 	Auditing *Auditing `json:"auditing,omitempty"`

@@ -89,7 +89,10 @@ func (p *pass) createLoads(ctx context.Context) error {
 			case isLeftOverLoad(p.lt, there):
 				p.note.notCreated(load.Name, uncreated{refused: &lifecycle.Refusal{Message: "one of an earlier LoadTest " + p.lt.Name + " is still there, until the API server removes it; delete it if it stays.", At: p.now}})
 				continue
-			case !metav1.IsControlledBy(there, p.lt) || !lifecycle.IsLoad(&there.Spec, p.lt, one.Name):
+			case metav1.IsControlledBy(there, p.lt) && !lifecycle.IsLoad(&there.Spec, p.lt, one.Name):
+				p.note.notCreated(load.Name, uncreated{refused: &lifecycle.Refusal{Message: "it is there as the spec was before it was changed, or was edited itself; delete it, and it is created again.", At: p.now}})
+				continue
+			case !metav1.IsControlledBy(there, p.lt):
 				p.note.notCreated(load.Name, uncreated{taken: true})
 				continue
 			}

@@ -107,10 +107,15 @@ func TestALoadDoesNotTakeTheLoadTestOfAnother(t *testing.T) {
 			must.Succeed(t, apiserver.Client(t).Create(t.Context(), other))
 			r.mustPass(lt)
 			r.mustPass(lt)
-			if c := v1beta1.NotCarriedOut(lt.Status.Conditions); c == nil || c.Message != "A LoadTest named sale-buyers exists and is not of this run; delete it, or give the load another name." {
+			c := v1beta1.NotCarriedOut(lt.Status.Conditions)
+			if len(other.OwnerReferences) == 0 && (c == nil || c.Message != "A LoadTest named sale-buyers exists and is not of this run; delete it, or give the load another name.") {
 				t.Errorf("not carried out: %+v", c)
 			}
 			if len(other.OwnerReferences) > 0 {
+				const want = "The API server refuses LoadTest sale-buyers: it is there as the spec was before it was changed, or was edited itself; delete it, and it is created again."
+				if ready := condition(lt, v1beta1.ConditionWorkersReady); c != nil || ready.Message != want {
+					t.Errorf("not carried out: %+v; WorkersReady says %q", c, ready.Message)
+				}
 				r.mustPass(other)
 				if other.Status.StartTime != nil {
 					t.Error("it begins outside of the queue")

@@ -125,10 +125,10 @@ func (r *Reconciler) unfinished(ctx context.Context, rules *rules) ([]queue.Run,
 		return nil, fmt.Errorf("list the LoadTests that have not ended: %w", err)
 	}
 	var runs []queue.Run
-	needs := map[types.UID]int32{}
+	needs, loads := map[types.UID]int32{}, loadsWithPlace(list.Items)
 	for i := range list.Items {
 		lt := &list.Items[i]
-		if lifecycle.Finished(lt) || isLoad(lt) || !lt.DeletionTimestamp.IsZero() {
+		if !isUnderWay(lt) || isLoad(lt) && (lt.Status.StartTime == nil || loads[string(lt.UID)]) {
 			continue
 		}
 		if n, ok := r.line.needs[lt.UID]; ok {
@@ -138,6 +138,25 @@ func (r *Reconciler) unfinished(ctx context.Context, rules *rules) ([]queue.Run,
 	}
 	r.line.needs = needs
 	return runs, nil
+}
+
+// loadsWithPlace are the UIDs of the LoadTests that have the place of the LoadTest whose loads they carry out. Any other with
+// such an owner has begun by itself, and was given the owner then: whoever may edit a LoadTest may do that.
+func loadsWithPlace(list []v1beta1.LoadTest) map[string]bool {
+	loads := map[string]bool{}
+	for i := range list {
+		if !isUnderWay(&list[i]) {
+			continue
+		}
+		for _, l := range list[i].Status.Loads {
+			loads[l.UID] = true
+		}
+	}
+	return loads
+}
+
+func isUnderWay(lt *v1beta1.LoadTest) bool {
+	return !lifecycle.Finished(lt) && lt.DeletionTimestamp.IsZero()
 }
 
 // run is what the queue reads of a LoadTest.
@@ -210,16 +229,16 @@ func (r *rules) limits() queue.Limits {
 	}}
 }
 
-// isLoad says whether a LoadTest carries out a load of another, which has the place of all its loads in
-// the queue. One that only says so never begins.
+// isLoad says whether a LoadTest carries out a load of another, by its owner, which has the place of all its loads in
+// the queue. One that only says so never begins; see loadsWithPlace for one that has begun before.
 func isLoad(lt *v1beta1.LoadTest) bool { return lifecycle.ParentName(lt) != "" }
 
-// unfinishedField is an index of the cache: the LoadTests that have not ended, but for loads.
+// unfinishedField is an index of the cache: the LoadTests that have not ended, but for loads that have not begun.
 const unfinishedField, unfinishedYes = "unfinished", "yes"
 
 // indexUnfinished are its values for an object.
 func indexUnfinished(o client.Object) []string {
-	if lt, ok := o.(*v1beta1.LoadTest); !ok || lifecycle.Finished(lt) || isLoad(lt) {
+	if lt, ok := o.(*v1beta1.LoadTest); !ok || lifecycle.Finished(lt) || isLoad(lt) && lt.Status.StartTime == nil {
 		return nil
 	}
 	return []string{unfinishedYes}

@@ -35,6 +35,7 @@ func newSetupPhase(a *workerv1.Assignment, c Config, t *requestSource, first att
 		share := shareOf(s.GetShare())
 		p.fill = &setup.Fill{
 			Request: int(s.GetRequest()), Number: share.Number, Count: share.Count, Capture: s.GetCapture(), Into: t.captured,
+			Connections: bounded(setup.FillConnections, a.GetSetup()),
 		}
 		if err := p.fill.Check(p.config); err != nil {
 			return nil, err
@@ -44,7 +45,7 @@ func newSetupPhase(a *workerv1.Assignment, c Config, t *requestSource, first att
 		}
 	}
 	if s := a.GetSetup().GetWarmUp(); s != nil {
-		p.warmUp = &setup.WarmUp{Request: int(s.GetRequest()), Duration: time.Duration(s.GetDurationNanos()), Connections: warmUpConnections(first)}
+		p.warmUp = &setup.WarmUp{Request: int(s.GetRequest()), Duration: time.Duration(s.GetDurationNanos()), Connections: bounded(warmUpConnections(first), a.GetSetup())}
 		return p, p.warmUp.Check(p.config)
 	}
 	return p, nil
@@ -59,6 +60,14 @@ func warmUpConnections(first attack.StepShare) int {
 		return arrivalsConnections
 	}
 	return int(min(first.Users(), setup.MaxConnections))
+}
+
+// bounded is a number of connections, of which the administrator allows so many for a setup.
+func bounded(connections int, s *workerv1.Setup) int {
+	if most := int(s.GetConnections()); most > 0 {
+		return min(connections, most)
+	}
+	return connections
 }
 
 // run runs the setup, and reports how far it is.

@@ -111,6 +111,21 @@ func TestWarmUpConnections(t *testing.T) {
 	}
 }
 
+// What the administrator allows bounds the connections of a fill, and of a warm-up.
+func TestSetupConnectionsAreBounded(t *testing.T) {
+	for most, want := range map[int32][2]int{0: {16, 64}, 1: {1, 1}, 20: {16, 20}, 100: {16, 64}} {
+		a := shopping("http://127.0.0.1:1", 3, workertest.Burst(0, 100, 1))
+		a.Requests[0].Path = "/"
+		a.Setup.WarmUp = &workerv1.WarmUp{Request: 0, DurationNanos: 1}
+		a.Setup.Connections = most
+		x, err := New(t.Context(), a, testConfig(), ignore)
+		must.Succeed(t, err)
+		if p := x.sides[0].setup; p.fill.Connections != want[0] || p.warmUp.Connections != want[1] {
+			t.Errorf("of at most %d, the fill has %d and the warm-up %d connections, want %v", most, p.fill.Connections, p.warmUp.Connections, want)
+		}
+	}
+}
+
 // A worker without a share of the fill is refused only if its requests take
 // captured values.
 func TestFillWithoutAShare(t *testing.T) {

@@ -70,8 +70,8 @@ func (c Config) Check() error {
 		return errors.New("file: there must be one")
 	case c.Speed < 1:
 		return fmt.Errorf("speed: must be positive, is %d millionths", c.Speed)
-	case c.Duration <= 0:
-		return fmt.Errorf("duration: must be positive, is %v", c.Duration)
+	case c.Duration <= 0 || c.Duration > maxDuration:
+		return fmt.Errorf("duration: must be positive and at most %v, is %v", maxDuration, c.Duration)
 	case len(c.Methods) == 0 || slices.Contains(c.Methods, "CONNECT"):
 		return errors.New("methods: there must be at least one, and CONNECT cannot be sent")
 	case len(c.Routes) == 0:
@@ -151,18 +151,20 @@ func (l *Log) Read(ctx context.Context, marks []time.Duration, progress func(rea
 	if l.origin, err = l.begins(ctx); err != nil {
 		return err
 	}
-	s, peak := newSurvey(marks, l.config.Requests), peak{most: l.mostPerSecond()}
-	queue := order{most: orderRequests, emit: func(r *Request) error {
+	s := newSurvey(marks, l.config.Requests)
+	r, rate := reading{worker: l.config.Worker, workers: l.config.Workers, progress: func(read int64) { progress(read, l.size) }}, l.newRateCheck()
+	if l.config.MaxRate > 0 {
+		r.all = rate.ofAll
+	}
+	r.queue = &order{most: orderRequests, emit: func(r *Request) error {
 		s.add(r)
-		return peak.add(r)
+		return rate.ofOwn(r, s)
 	}}
-	s.Lines, err = l.pass(ctx, l.config.Worker, l.config.Workers, &queue, func(read int64) { progress(read, l.size) })
-	if err != nil {
+	if s.Lines, err = l.pass(ctx, r); err != nil {
 		return err
 	}
 	s.end()
-	s.behind = queue.behind
-	if s.PeakPerSecond = peak.highest; s.Due() == 0 {
+	if s.behind = r.queue.behind; s.Due() == 0 {
 		if err := l.checkAny(ctx); err != nil {
 			return err
 		}
@@ -176,7 +178,7 @@ var errEnough = errors.New("enough")
 
 // checkAny refuses a log of which no worker sends anything.
 func (l *Log) checkAny(ctx context.Context) error {
-	lines, err := l.pass(ctx, 0, 1, &order{most: orderRequests, emit: func(*Request) error { return errEnough }}, nil)
+	lines, err := l.pass(ctx, reading{workers: 1, queue: &order{most: orderRequests, emit: func(*Request) error { return errEnough }}})
 	switch {
 	case errors.Is(err, errEnough):
 		return nil
@@ -296,15 +298,34 @@ func ours(line int64, worker, workers int32) bool {
 // progressEvery is after how many lines progress is told.
 const progressEvery = 1 << 16
 
-// pass reads the lines of a worker in the window. The queue emits those that are to be sent, in the order
-// of their due times. It ends with the error that emit returns.
-func (l *Log) pass(ctx context.Context, worker, workers int32, queue *order, progress func(read int64)) (measure.Replay, error) {
-	in, err := l.open(ctx, func(line int64) bool { return ours(line, worker, workers) })
+// reading is what a pass over a log is for.
+type reading struct {
+	// The lines of one of so many workers are read.
+	worker, workers int32
+	// queue emits what is to be sent of them, in the order of the due times.
+	queue *order
+	// all is told when each request is due, of all workers, in the order of the log; nil: lines of other workers are passed over.
+	all func(due time.Duration) error
+	// progress is told how many bytes were read; nil: nothing is.
+	progress func(read int64)
+}
+
+// isOwn says whether a line is read for the worker itself.
+func (r *reading) isOwn(line int64) bool { return ours(line, r.worker, r.workers) }
+
+// pass reads a log. It ends with the error that emit or all returns. What it counts are lines of the worker.
+func (l *Log) pass(ctx context.Context, r reading) (lines measure.Replay, err error) {
+	take := r.isOwn
+	if r.all != nil {
+		take = nil
+	}
+	in, err := l.open(ctx, take)
 	if err != nil {
-		return measure.Replay{}, err
+		return lines, err
 	}
 	defer in.close()
-	lines, behind := measure.Replay{}, 0
+	in.Count(r.isOwn)
+	behind := 0
 	for n := int64(1); behind < orderRequests; n++ {
 		e, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -313,25 +334,42 @@ func (l *Log) pass(ctx context.Context, worker, workers int32, queue *order, pro
 		if err != nil {
 			return lines, fmt.Errorf("read the log: %w", err)
 		}
-		if progress != nil && n%progressEvery == 0 {
-			progress(in.read)
+		if r.progress != nil && n%progressEvery == 0 {
+			r.progress(in.read)
 		}
-		r, send, after := l.request(&e, &lines)
-		if behind++; !after {
-			behind = 0
-		}
-		if !send {
-			continue
-		}
-		if err := queue.put(&r, &lines); err != nil {
+		after, err := l.line(&e, &r, &lines)
+		switch {
+		case err != nil:
 			return lines, err
+		case !r.isOwn(e.Line):
+		case after:
+			behind++
+		default:
+			behind = 0
 		}
 	}
 	counts := in.Counts()
 	if lines.Lines, lines.NotParsed = counts.Lines, counts.NotParsed; lines.NotParsed > 0 {
 		lines.Mistake = fmt.Sprintf("line %d: %s", counts.Mistakes[0].Line, counts.Mistakes[0].Why)
 	}
-	return lines, queue.drain()
+	return lines, r.queue.drain()
+}
+
+// line reads one entry. after says that it is behind the window.
+func (l *Log) line(e *accesslog.Entry, r *reading, lines *measure.Replay) (after bool, err error) {
+	var ofOthers measure.Replay
+	isOwn := r.isOwn(e.Line)
+	if !isOwn {
+		lines = &ofOthers
+	}
+	request, send, after := l.request(e, lines)
+	if send && r.all != nil {
+		err = r.all(request.Due)
+	}
+	if send && isOwn && err == nil {
+		err = r.queue.put(&request, lines)
+	}
+	return after, err
 }
 
 // request is what is sent of an entry. If nothing is, send is false, and it is counted. after says that
@@ -383,38 +421,4 @@ func (l *Log) due(at time.Time) (due time.Duration, ok bool) {
 	}
 	n, _ := bits.Div64(hi, lo, uint64(l.config.Speed))
 	return time.Duration(n), n < uint64(l.config.Duration)
-}
-
-// mostPerSecond is the most requests that may be due on this worker in a second of the step; 0: no
-// bound. The lines of all workers are drawn: with a mean of m, there are more than m + 6·√m + 10 of one
-// fewer than one time in a billion.
-func (l *Log) mostPerSecond() int64 {
-	if l.config.MaxRate == 0 {
-		return 0
-	}
-	all := float64(l.config.MaxRate) / micro
-	if l.config.Workers == 1 {
-		return int64(math.Ceil(all))
-	}
-	m := all / float64(l.config.Workers)
-	return int64(min(math.Ceil(m+6*math.Sqrt(m)+10), math.Ceil(all)))
-}
-
-// peak counts the requests of each second of a step.
-type peak struct {
-	most          int64 // 0: no bound
-	highest, here int64
-	second        time.Duration
-}
-
-func (p *peak) add(r *Request) error {
-	if s := r.Due.Truncate(time.Second); s != p.second || p.here == 0 {
-		p.second, p.here = s, 0
-	}
-	p.here++
-	p.highest = max(p.highest, p.here)
-	if p.most > 0 && p.here > p.most {
-		return fmt.Errorf("the log has a second, %v after the beginning of the step, in which more requests are due than spec.replay.maxRate permits, by default 2500 for each worker: raise it, or lower speed", p.second)
-	}
-	return nil
 }

@@ -23,8 +23,9 @@ const (
 	// read: on a worker of one processor, what is due would wait for it for up to 10 ms otherwise.
 	yieldEvery = 16
 	// Memory is what a log takes at most while it is read: what is kept to be sorted, and what is
-	// read ahead, twice, since what is freed stays until it is collected.
-	Memory = 2 * (orderBytes + aheadBytes + (orderRequests+aheadRequests)*pointerBytes)
+	// read ahead, twice, since what is freed stays until it is collected, and what is due in each second: of all workers, of
+	// this one, and of what it has sent.
+	Memory = 2*(orderBytes+aheadBytes+(orderRequests+aheadRequests)*pointerBytes) + 3*secondsBytes
 	// pointerBytes is what a place in the queues takes.
 	pointerBytes = 8
 )
@@ -61,8 +62,14 @@ func (l *Log) start() *Stream {
 		defer close(s.done)
 		defer close(s.ready)
 		defer s.begin()
-		queue := order{most: l.survey.behind, emit: func(r *Request) error { return s.put(ctx, r) }}
-		_, s.err = l.pass(ctx, l.config.Worker, l.config.Workers, &queue, nil)
+		rate := surveyedRate{survey: l.survey.seconds}
+		queue := order{most: l.survey.behind, emit: func(r *Request) error {
+			if err := rate.check(r); err != nil {
+				return err
+			}
+			return s.put(ctx, r)
+		}}
+		_, s.err = l.pass(ctx, reading{worker: l.config.Worker, workers: l.config.Workers, queue: &queue})
 		if err := s.flush(ctx); s.err == nil {
 			s.err = err
 		}

@@ -17,9 +17,11 @@ type Survey struct {
 	marks []time.Duration // ascending
 	// before has for each of marks how many of each request are due before it, one row after another.
 	before []int64
-	behind int     // requests that must be kept to be sorted, at most; see order
-	noted  int     // marks that have their row
-	due    []int64 // by request, so far
+	behind int // requests that must be kept to be sorted, at most; see order
+	noted  int // marks that have their row
+	// seconds are the requests of each second.
+	seconds seconds
+	due     []int64 // by request, so far
 }
 
 func newSurvey(marks []time.Duration, requests int) *Survey {

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,12 +29,14 @@ type Fill struct {
 	Capture map[string]string
 	// Into gets a row for each response; nil: nothing is captured.
 	Into *source.Table
+	// Connections is how many requests are in flight at once, at most 16; 0: 16.
+	Connections int
 }
 
 const (
-	// connections is how many requests are in flight at once: enough that the target,
+	// FillConnections is how many requests are in flight at once: enough that the target,
 	// not the round trip, is the limit, and few enough not to be a load test.
-	connections = 16
+	FillConnections = 16
 	// tryAgain is the pause before a request without a response, or with 502, 503 or 504, is sent again, and
 	// maxTryAgain what it grows to. The request may take effect twice, but a target
 	// that restarts, or takes fewer connections than these, does not end the run.
@@ -52,7 +55,7 @@ type filling struct {
 	Fill
 	columns []string
 	paths   []source.JSONPath
-	senders [connections]*sender
+	senders []*sender // one for each connection
 	sent    atomic.Int64
 	// failed is why the latest request had no response; nil: it had one.
 	failed atomic.Pointer[Unreachable]
@@ -101,9 +104,10 @@ func (f Fill) Run(ctx context.Context, c Config, tell func(sent int64, unreachab
 	if err != nil {
 		return err
 	}
-	for i := range r.senders {
-		r.senders[i] = c.newSender()
-		defer r.senders[i].conn.Close()
+	for range min(cmp.Or(f.Connections, FillConnections), FillConnections) {
+		s := c.newSender()
+		defer s.conn.Close()
+		r.senders = append(r.senders, s)
 	}
 	defer r.report(tell)()
 	for first := int64(0); first < f.Count; first += batch {
@@ -155,7 +159,7 @@ func (r *filling) send(ctx context.Context, first int64, rows [][]string) error 
 	group, ctx := errgroup.WithContext(ctx)
 	for i, sender := range r.senders {
 		group.Go(func() error {
-			for j := i; j < len(rows); j += connections {
+			for j := i; j < len(rows); j += len(r.senders) {
 				var err error
 				if rows[j], err = r.one(ctx, sender, first+int64(j)); err != nil {
 					return err

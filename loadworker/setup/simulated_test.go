@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,10 +72,10 @@ func TestFillTellsEverySecondHowManyWereSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := simulate(t, "/")
 		var reported []int64
-		fill := Fill{Number: func(j int64) int64 { return j }, Count: 25 * connections}
+		fill := Fill{Number: func(j int64) int64 { return j }, Count: 25 * FillConnections}
 		must.Succeed(t, fill.Run(t.Context(), c, func(sent int64, _ error) { reported = append(reported, sent) }))
 		// Each connection has 11 answers after a second, 22 after two, and all after 2.25.
-		same.As(t, "reported", []int64{0, 11 * connections, 22 * connections}, reported)
+		same.As(t, "reported", []int64{0, 11 * FillConnections, 22 * FillConnections}, reported)
 	})
 }
 
@@ -91,7 +92,7 @@ func TestFillGoesOnWhenTheTargetIsBack(t *testing.T) {
 			s.err = nil
 		})
 		begin, hindered, last := time.Now(), 0, error(nil)
-		fill := Fill{Number: func(j int64) int64 { return j }, Count: 25 * connections}
+		fill := Fill{Number: func(j int64) int64 { return j }, Count: 25 * FillConnections}
 		err := fill.Run(t.Context(), c, func(_ int64, unreachable error) {
 			if last = unreachable; last != nil {
 				hindered++
@@ -109,13 +110,13 @@ func TestFillGoesOnWhenTheTargetIsBack(t *testing.T) {
 		if hindered < 59 {
 			t.Errorf("said %d times that the target is away, want each second", hindered)
 		}
-		if tries := len(s.paths) - int(fill.Count); tries > connections*(6+int(away/maxTryAgain)) {
+		if tries := len(s.paths) - int(fill.Count); tries > FillConnections*(6+int(away/maxTryAgain)) {
 			t.Errorf("%d tries while the target was away: too many", tries)
 		}
 	})
 }
 
-// A sequential table treats the connections of a warm-up as users. The random values
+// A sequential table treats the FillConnections of a warm-up as users. The random values
 // of the warm-up are not those of a step.
 func TestWarmUpSendsAsUsersDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -160,6 +161,20 @@ func TestWarmUpPausesAfterAFailure(t *testing.T) {
 			t.Errorf("%d requests in a second, want 10", len(s.paths))
 		}
 	})
+}
+
+func TestFillBoundsItsConnections(t *testing.T) {
+	for connections, want := range map[int]int{0: FillConnections, 1: 1, 5: 5, FillConnections + 1: FillConnections} {
+		synctest.Test(t, func(t *testing.T) {
+			s, c := simulate(t, "/")
+			ctx, cancel := context.WithTimeout(t.Context(), s.takes-1)
+			defer cancel()
+			f := Fill{Number: func(j int64) int64 { return j }, Count: 1000, Connections: connections}
+			if err := f.Run(ctx, c, func(int64, error) {}); !errors.Is(err, context.DeadlineExceeded) || len(s.paths) != want {
+				t.Errorf("%d connections send %d requests at once, want %d; %v", connections, len(s.paths), want, err)
+			}
+		})
+	}
 }
 
 func TestWarmUpBoundsItsConnections(t *testing.T) {

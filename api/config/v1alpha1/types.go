@@ -119,7 +119,8 @@ type NamespaceLimits struct {
 	// queue. Default 10.
 	Runs *int32 `json:"runs,omitempty"`
 
-	// users is the largest number of users of a step. Default 100000.
+	// users is the largest number of users of a step, and of connections of a setup over all
+	// workers. Default 100000.
 	Users *int32 `json:"users,omitempty"`
 
 	// rate is the largest number of requests per second that a step may plan. Users without a
@@ -135,7 +136,8 @@ type NamespaceLimits struct {
 	WorkersAtOnce *int32 `json:"workersAtOnce,omitempty"`
 
 	// duration is the longest time that a run may take by its plan: its steps, pauses and repetitions,
-	// all the probes of a search, and with a setup startDeadlineSeconds. Default 24h.
+	// all the probes of a search, with a setup startDeadlineSeconds, and twice the longest
+	// stored.maxWait of audits. Default 24h.
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
 	// held is how long a run may be held between two steps by spec.suspend, while its workers

@@ -3338,9 +3338,12 @@ func (x *Data) GetChoice() DataChoice {
 
 // Setup is what a worker does before it is ready. It is no part of any result.
 type Setup struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Fill          *Fill                  `protobuf:"bytes,1,opt,name=fill,proto3" json:"fill,omitempty"`
-	WarmUp        *WarmUp                `protobuf:"bytes,2,opt,name=warm_up,json=warmUp,proto3" json:"warm_up,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Fill   *Fill                  `protobuf:"bytes,1,opt,name=fill,proto3" json:"fill,omitempty"`
+	WarmUp *WarmUp                `protobuf:"bytes,2,opt,name=warm_up,json=warmUp,proto3" json:"warm_up,omitempty"`
+	// connections is how many connections the worker opens for each of them, at most; 0: as
+	// many as they have by themselves.
+	Connections   int32 `protobuf:"varint,3,opt,name=connections,proto3" json:"connections,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3387,6 +3390,13 @@ func (x *Setup) GetWarmUp() *WarmUp {
 		return x.WarmUp
 	}
 	return nil
+}
+
+func (x *Setup) GetConnections() int32 {
+	if x != nil {
+		return x.Connections
+	}
+	return 0
 }
 
 // Fill sends a request, and keeps values of its responses as rows of data.
@@ -6407,10 +6417,11 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04file\x18\x02 \x01(\tR\x04file\x126\n" +
 	"\x06format\x18\x03 \x01(\x0e2\x1e.loadtest.worker.v1.DataFormatR\x06format\x126\n" +
-	"\x06choice\x18\x04 \x01(\x0e2\x1e.loadtest.worker.v1.DataChoiceR\x06choice\"j\n" +
+	"\x06choice\x18\x04 \x01(\x0e2\x1e.loadtest.worker.v1.DataChoiceR\x06choice\"\x8c\x01\n" +
 	"\x05Setup\x12,\n" +
 	"\x04fill\x18\x01 \x01(\v2\x18.loadtest.worker.v1.FillR\x04fill\x123\n" +
-	"\awarm_up\x18\x02 \x01(\v2\x1a.loadtest.worker.v1.WarmUpR\x06warmUp\"\x86\x02\n" +
+	"\awarm_up\x18\x02 \x01(\v2\x1a.loadtest.worker.v1.WarmUpR\x06warmUp\x12 \n" +
+	"\vconnections\x18\x03 \x01(\x05R\vconnections\"\x86\x02\n" +
 	"\x04Fill\x12\x18\n" +
 	"\arequest\x18\x01 \x01(\x05R\arequest\x12/\n" +
 	"\x05share\x18\x02 \x01(\v2\x19.loadtest.worker.v1.ShareR\x05share\x12?\n" +

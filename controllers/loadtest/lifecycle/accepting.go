@@ -60,6 +60,9 @@ func (r *accepting) planRun() (goesOn bool) {
 	if r.queries, problem = question.Chosen(r.spec, r.rules.Queries); problem != "" {
 		return r.refuse(&plan.Refusal{Reason: v1beta1.ReasonQueryNotAllowed, Message: problem})
 	}
+	if p := r.seen.Parent; p != nil {
+		planned.OfAll(r.spec, p.Workers, r.rules.Limits)
+	}
 	r.planned, r.sized = planned, r.test.DeepCopy()
 	r.sized.Status.Environment, r.sized.Status.Internal.Queries = r.environment(), r.queries
 	r.foreseen = plan.Foreseen(r.spec, &v1beta1.LoadTestStatus{Steps: planned.Steps, Search: planned.Search})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/instant"
@@ -14,8 +15,8 @@ import (
 // heldLoads is the message of a run that spec.suspend holds with its loads.
 const heldLoads = "spec.suspend holds the run: no load begins, and one that is under way is held before its next step. Set it to false to go on."
 
-// hold keeps loads from beginning while spec.suspend says so, and ends a run that has been held for as long as
-// one of its namespace may be: it keeps its place among those that run.
+// hold keeps loads from beginning while spec.suspend says so. A run of which nothing was sent gives its place back; any
+// other keeps it, and ends when it has been held for as long as one of its namespace may be.
 func (r *sideBySide) hold() (goesOn bool) {
 	s := &r.out.Status
 	was := meta.IsStatusConditionTrue(r.read.Conditions, v1beta1.ConditionSuspended)
@@ -33,7 +34,12 @@ func (r *sideBySide) hold() (goesOn bool) {
 				s.Phase = v1beta1.PhaseRunning
 			}
 		}
+		r.endIfLoadHolds()
 		return true
+	}
+	if r.hasGivenBack() {
+		r.suspend(v1beta1.ReasonSuspended, heldBySpec)
+		return false
 	}
 	r.suspended(v1beta1.ReasonSuspended, heldLoads)
 	since, ok := r.heldSince()
@@ -41,17 +47,54 @@ func (r *sideBySide) hold() (goesOn bool) {
 		return false
 	}
 	s.Phase = v1beta1.PhaseSuspended
-	if limit := r.rules.Limits.Held; limit > 0 {
-		end := since.Add(limit)
-		if !r.now.Before(end) {
-			s.Internal.StopCause = &v1beta1.StopCause{Reason: v1beta1.ReasonHeldTooLong, Message: fmt.Sprintf(
-				"spec.suspend held the run for %s, as long as a run of namespace %s may be held with its place.", text.Whole(limit), r.test.Namespace)}
-			r.stopLoads()
+	r.endHeldSince(since, "spec.suspend")
+	return false
+}
+
+// endIfLoadHolds ends a run of which a load is held by itself before its first step, for too long: the others wait for it
+// with their workers. One that is held between two steps ends by itself.
+func (r *sideBySide) endIfLoadHolds() {
+	for i := range r.out.Status.Loads {
+		test := r.testOf(i)
+		if test == nil || !test.Spec.Suspend || test.Status.StartTime != nil || r.out.Status.Loads[i].Verdict != "" {
+			continue
+		}
+		if c := meta.FindStatusCondition(test.Status.Conditions, v1beta1.ConditionSuspended); c != nil && c.Status == metav1.ConditionTrue {
+			r.endHeldSince(c.LastTransitionTime.Time, "spec.suspend of LoadTest "+test.Name)
+		}
+	}
+}
+
+// endHeldSince ends a run that a field has held since an instant, if that is for as long as one of its namespace may be.
+func (r *sideBySide) endHeldSince(since time.Time, field string) {
+	limit := r.rules.Limits.Held
+	if limit <= 0 {
+		return
+	}
+	end := since.Add(limit)
+	if r.now.Before(end) {
+		r.wake(end)
+		return
+	}
+	r.out.Status.Internal.StopCause = &v1beta1.StopCause{Reason: v1beta1.ReasonHeldTooLong, Message: fmt.Sprintf(
+		"%s held the run for %s, as long as a run of namespace %s may be held with its place.", field, text.Whole(limit), r.test.Namespace)}
+	r.stopLoads()
+}
+
+// hasGivenBack says whether no load has begun, or can begin: each has no LoadTest yet, or has seen that it is held and given
+// its workers back.
+func (r *sideBySide) hasGivenBack() bool {
+	for i := range r.out.Status.Loads {
+		l, test := &r.out.Status.Loads[i], r.testOf(i)
+		switch {
+		case l.Verdict != "" || l.BeginTime != nil:
+			return false
+		case l.UID == "":
+		case test == nil || test.Status.StartTime != nil || !meta.IsStatusConditionTrue(test.Status.Conditions, v1beta1.ConditionSuspended):
 			return false
 		}
-		r.wake(end)
 	}
-	return false
+	return true
 }
 
 // takeInstantsBack takes back the instants of loads that were held before their first step: they gave their

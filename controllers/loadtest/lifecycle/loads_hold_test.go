@@ -22,8 +22,10 @@ func (f *family) suspend(held bool) {
 // holds has loads be held before their first step, as they are with the run.
 func (f *family) holds(names ...string) {
 	for _, name := range names {
-		f.tests["sale-"+name].Status.Phase = v1beta1.PhaseSuspended
-		f.tests["sale-"+name].Status.Workers.Ready, f.tests["sale-"+name].Status.Workers.Desired = 0, 1
+		s := &f.tests["sale-"+name].Status
+		s.Phase, s.StartTime = v1beta1.PhaseSuspended, nil
+		s.Workers.Ready, s.Workers.Desired = 0, 1
+		meta.SetStatusCondition(&s.Conditions, metav1.Condition{Type: v1beta1.ConditionSuspended, Status: metav1.ConditionTrue, Reason: v1beta1.ReasonSuspended, LastTransitionTime: metav1.NewTime(f.now)})
 	}
 }
 
@@ -78,24 +80,63 @@ func TestLoadsThatWereHeldBeginOnceTheyHaveTheirWorkersAgain(t *testing.T) {
 	f.expect("Running : readers 2s, late -, noise 21s")
 }
 
-// Nothing begins while a run is held that has not begun, and it begins again with all of its loads.
+// Nothing begins while a run is held that has not begun. Once its loads have given their workers back it gives its place
+// back, as any run that is held before its first step, and it begins again in its turn with all of its loads.
 func TestLoadsThatAreHeldBeforeTheFirst(t *testing.T) {
-	f := newFamily(t)
-	f.refused["late"] = &lifecycle.Refusal{Message: "the quota is used up", At: f.now}
-	f.pass()
+	for name, act := range map[string]func(*family){
+		"while they are created": func(f *family) {
+			f.refused["late"] = &lifecycle.Refusal{Message: "the quota is used up", At: f.now}
+			f.pass()
+		},
+		"when their instants were chosen": func(f *family) {
+			f.pass()
+			f.ready("readers", "late", "noise")
+			f.pass()
+			f.expect("Running : readers 1s, late -, noise 1s")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFamily(t)
+			act(f)
+			f.suspend(true)
+			f.now = began.Add(50 * time.Minute)
+			same.As(t, "created", 0, len(f.pass().CreateLoads))
+			if f.parent.Status.StartTime == nil {
+				t.Error("the place is given back while loads have workers")
+			}
+			f.holds("readers", "noise")
+			if f.refused["late"] == nil {
+				f.holds("late")
+			}
+			f.pass()
+			same.As(t, "phase", v1beta1.PhaseSuspended, f.parent.Status.Phase)
+			same.As(t, "Suspended", "True Suspended: spec.suspend holds the run; set it to false to begin.", said(f.parent.Status, v1beta1.ConditionSuspended))
+			if f.parent.Status.StartTime != nil || len(f.parent.Status.Loads) > 0 {
+				t.Errorf("the run keeps its place: began at %v, with loads %v", f.parent.Status.StartTime, f.parent.Status.Loads)
+			}
+			if p := lifecycle.ParentOf(f.tests["sale-noise"], f.parent); p.Lists {
+				t.Error("a load may begin without a place")
+			}
+			f.now = began.Add(100 * time.Hour)
+			same.As(t, "until it is held too long", time.Duration(0), f.pass().RequeueAfter)
+			delete(f.refused, "late")
+			f.suspend(false)
+			f.expect("Starting : readers -, late -, noise -")
+			f.ready("readers", "late", "noise")
+			f.pass()
+			f.expect("Running : readers 100h0m1s, late -, noise 100h0m1s")
+		})
+	}
+}
+
+// A run whose loads have sent something keeps its place, although none of them has workers any more.
+func TestLoadsThatAreHeldAfterTheFirstKeepTheirPlace(t *testing.T) {
+	f := begun(t)
 	f.suspend(true)
-	f.ready("readers", "noise")
-	f.now = began.Add(50 * time.Minute)
-	same.As(t, "created", 0, len(f.pass().CreateLoads))
-	f.expect("Suspended : readers -, late -, noise -")
-	f.holds("readers", "noise")
-	f.suspend(false)
-	f.expect("Starting : readers -, late -, noise -") // its start deadline counts from now
-	delete(f.refused, "late")
+	f.end("readers", v1beta1.VerdictPassed, v1beta1.ReasonAllStepsRan)
+	f.holds("late", "noise")
 	f.pass()
-	f.ready("readers", "late", "noise")
-	f.pass()
-	f.expect("Running : readers 50m1s, late -, noise 50m1s")
+	f.expect("Suspended : readers 2s Passed, late -, noise -")
 }
 
 // A run that is held keeps its place, and ends once it was held for as long as it may be without anything
@@ -133,6 +174,23 @@ func TestLoadsThatAreHeldTooLong(t *testing.T) {
 			same.As(t, "why", "False HeldTooLong: spec.suspend held the run for 1h, as long as a run of namespace shop may be held with its place. What was measured is kept.", f.why())
 		})
 	}
+}
+
+// A load that is suspended by itself holds the others, which have their workers, and the place of all.
+func TestALoadThatIsHeldByItselfTooLong(t *testing.T) {
+	f := newFamily(t)
+	f.rules = rules(t, "limits: {namespaces: [{held: 1h}]}")
+	f.pass()
+	f.ready("readers", "late")
+	f.holds("noise")
+	f.tests["sale-noise"].Spec.Suspend = true
+	same.As(t, "until it is held too long", time.Hour, f.pass().RequeueAfter)
+	f.expect("Starting : readers -, late -, noise -")
+	f.now = began.Add(time.Hour)
+	f.pass()
+	f.endAll(v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
+	f.pass()
+	same.As(t, "why", "False HeldTooLong: spec.suspend of LoadTest sale-noise held the run for 1h, as long as a run of namespace shop may be held with its place. What was measured is kept.", f.why())
 }
 
 // ends has a load pass so long after the first pass.

@@ -606,29 +606,30 @@ func TestALoadBeginsAtTheInstantOfItsLoadTest(t *testing.T) {
 func TestParentOfALoad(t *testing.T) {
 	begin, minute := ptr.To(began.Add(2*time.Second)), ptr.To[int64](60)
 	edited := func(differs bool) *lifecycle.Parent {
-		return &lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: minute, Begin: begin, Differs: differs}
+		return &lifecycle.Parent{Name: "sale", Lists: true, Workers: 4, StartDeadline: minute, Begin: begin, Differs: differs}
 	}
 	for name, c := range map[string]struct {
 		edit func(load, parent *v1beta1.LoadTest)
 		want *lifecycle.Parent
 	}{
-		"its own":            {func(_, _ *v1beta1.LoadTest) {}, &lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: minute, Begin: begin}},
-		"which is suspended": {func(_, p *v1beta1.LoadTest) { p.Spec.Suspend = true }, &lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: minute, Suspends: true, Begin: begin}},
+		"its own":            {func(_, _ *v1beta1.LoadTest) {}, &lifecycle.Parent{Name: "sale", Lists: true, Workers: 4, StartDeadline: minute, Begin: begin}},
+		"which is suspended": {func(_, p *v1beta1.LoadTest) { p.Spec.Suspend = true }, &lifecycle.Parent{Name: "sale", Lists: true, Workers: 4, StartDeadline: minute, Suspends: true, Begin: begin}},
 		"which has finished": {func(_, p *v1beta1.LoadTest) {
 			p.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue}}
 			p.Spec.Suspend = true
 		}, &lifecycle.Parent{Name: "sale", Lists: true, Ends: true}},
-		"which has not begun it":         {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].BeginTime = nil }, &lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: minute}},
-		"which has not written it":       {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].UID = "" }, &lifecycle.Parent{Name: "sale"}},
-		"which has not been read":        {func(_, p *v1beta1.LoadTest) { p.Status = v1beta1.LoadTestStatus{} }, &lifecycle.Parent{Name: "sale"}},
-		"which has one of that name":     {func(l, _ *v1beta1.LoadTest) { l.UID = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
-		"which has none":                 {func(l, _ *v1beta1.LoadTest) { l.Name = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
-		"of the same name":               {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].UID = "before" }, &lifecycle.Parent{Name: "sale"}},
-		"of another kind":                {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].Kind = "LoadTestSchedule" }, nil},
-		"of another API":                 {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].APIVersion = "example.com/v1" }, nil},
-		"which asks for fewer workers":   {func(l, _ *v1beta1.LoadTest) { l.Generation, l.Spec.Parallelism = 2, ptr.To[int32](7) }, edited(true)},
-		"which another operator made so": {func(l, _ *v1beta1.LoadTest) { l.Generation, l.Spec.Parallelism = 1, ptr.To[int32](7) }, edited(false)},
-		"which asks for another mix":     {func(l, _ *v1beta1.LoadTest) { l.Generation, l.Spec.Requests[0].Weight = 2, ptr.To[int32](7) }, edited(true)},
+		"which has not begun it":                  {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].BeginTime = nil }, &lifecycle.Parent{Name: "sale", Lists: true, Workers: 4, StartDeadline: minute}},
+		"which has not written it":                {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].UID = "" }, &lifecycle.Parent{Name: "sale"}},
+		"which has not been read":                 {func(_, p *v1beta1.LoadTest) { p.Status = v1beta1.LoadTestStatus{} }, &lifecycle.Parent{Name: "sale"}},
+		"which has one of that name":              {func(l, _ *v1beta1.LoadTest) { l.UID = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
+		"which was given to it once it had begun": {func(l, _ *v1beta1.LoadTest) { l.UID, l.Status.StartTime = "mine", &metav1.Time{Time: began} }, nil},
+		"which has none":                          {func(l, _ *v1beta1.LoadTest) { l.Name = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
+		"of the same name":                        {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].UID = "before" }, &lifecycle.Parent{Name: "sale"}},
+		"of another kind":                         {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].Kind = "LoadTestSchedule" }, nil},
+		"of another API":                          {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].APIVersion = "example.com/v1" }, nil},
+		"which asks for fewer workers":            {func(l, _ *v1beta1.LoadTest) { l.Generation, l.Spec.Parallelism = 2, ptr.To[int32](7) }, edited(true)},
+		"which another operator made so":          {func(l, _ *v1beta1.LoadTest) { l.Generation, l.Spec.Parallelism = 1, ptr.To[int32](7) }, edited(false)},
+		"which asks for another mix":              {func(l, _ *v1beta1.LoadTest) { l.Generation, l.Spec.Requests[0].Weight = 2, ptr.To[int32](7) }, edited(true)},
 		"which cannot ask for more": {func(l, _ *v1beta1.LoadTest) {
 			l.Generation, l.Spec.Parallelism, l.Status.StartTime = 2, ptr.To[int32](7), &metav1.Time{Time: began}
 		}, edited(false)},
@@ -638,9 +639,9 @@ func TestParentOfALoad(t *testing.T) {
 		}, edited(false)},
 		"which ends it": {func(l, p *v1beta1.LoadTest) {
 			l.Generation, l.Spec.Parallelism, p.Status.Internal.StopTime = 2, ptr.To[int32](7), &metav1.MicroTime{Time: began}
-		}, &lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: minute, Begin: begin, Ends: true}},
+		}, &lifecycle.Parent{Name: "sale", Lists: true, Workers: 4, StartDeadline: minute, Begin: begin, Ends: true}},
 		"which waits longer": {func(_, p *v1beta1.LoadTest) { p.Spec.StartDeadlineSeconds = ptr.To[int64](90) },
-			&lifecycle.Parent{Name: "sale", Lists: true, StartDeadline: ptr.To[int64](90), Begin: begin}},
+			&lifecycle.Parent{Name: "sale", Lists: true, Workers: 4, StartDeadline: ptr.To[int64](90), Begin: begin}},
 		"none": {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences = nil }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

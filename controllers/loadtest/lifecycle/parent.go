@@ -20,6 +20,8 @@ type Parent struct {
 	// Lists says that it has this load, Strange that it has other loads in its place. Differs says that this one
 	// was edited before it began: it is not what is asked for, nor what the run has a place for.
 	Lists, Strange, Differs bool
+	// Workers is how many workers it has, those of all loads.
+	Workers int32
 	// StartDeadline is its spec.startDeadlineSeconds, which may have been changed since the load was created.
 	StartDeadline *int64
 	// Begin is the instant at which the first step begins; nil: it is not known yet.
@@ -62,16 +64,24 @@ func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
 	switch {
 	case i >= 0 && parent.Status.Loads[i].UID == string(lt.UID):
 		p.Lists, p.Background = true, parent.Status.Loads[i].Ended
-		p.StartDeadline = parent.Spec.StartDeadlineSeconds
+		p.StartDeadline, p.Workers = parent.Spec.StartDeadlineSeconds, parent.Status.Workers.Desired
 		// What was never edited may be what an operator of another version made.
 		p.Differs = lt.Generation > 1 && lt.Status.StartTime == nil && !p.Ends && !IsLoad(&lt.Spec, parent, lt.Name)
 		if begin := parent.Status.Loads[i].BeginTime; begin != nil {
 			p.Begin = &begin.Time
 		}
-	case parent.Status.StartTime != nil && (i < 0 || parent.Status.Loads[i].UID != ""):
-		p.Strange = true
+	case lt.Status.StartTime != nil: // it was given an owner once it had begun
+		return nil
+	default:
+		p.Strange = isAnother(parent, i)
 	}
 	return p
+}
+
+// isAnother says whether a LoadTest has another load than one that it does not list, in the place with an index, which is
+// negative if it has none of that name.
+func isAnother(parent *v1beta1.LoadTest, i int) bool {
+	return parent.Status.StartTime != nil && (i < 0 || parent.Status.Loads[i].UID != "")
 }
 
 // IsLoad says whether the spec of a load is what its LoadTest asks for, but for what holds, ends or deletes

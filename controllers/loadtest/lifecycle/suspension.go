@@ -17,12 +17,13 @@ func (r *pass) suspend(reason, message string) {
 	r.suspended(reason, message)
 }
 
-// withoutPlace takes a run back that has begun no step: it is planned anew when its place comes.
+// withoutPlace takes a run back that has begun no step: it is planned anew when its place comes. Without status.loads, none of
+// its loads begins until then.
 func (r *pass) withoutPlace() {
 	s := &r.out.Status
 	s.StartTime, s.Baseline, s.Environment = nil, nil, nil
 	s.Internal.Access, s.Internal.ControlAccess, s.Internal.OtherAccess, s.Internal.Auditing = nil, nil, nil, nil
-	s.Workers.Ready = 0
+	s.Workers.Ready, s.Loads = 0, nil
 	r.withoutJob()
 }
 

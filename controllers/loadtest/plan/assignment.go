@@ -35,6 +35,8 @@ type Plan struct {
 	Versus *v1beta1.VersusStatus
 	// OtherTargets are where the requests go that name one, as far as ports are known.
 	OtherTargets []v1beta1.OtherTargetStatus
+	// SetupConnections is how many connections each worker opens for the setup, at most; 0: no bound.
+	SetupConnections int32
 	// Loads are those that are sent side by side, each by a LoadTest of its own; nil: the run has one
 	// load, and Steps are its own.
 	Loads []v1beta1.LoadStatus
@@ -46,7 +48,7 @@ func (p Plan) Record(s *v1beta1.LoadTestStatus) {
 	s.TargetURL, s.Requests, s.Steps = p.TargetURL, p.Requests, p.Steps
 	s.Internal.Access, s.Internal.ControlAccess, s.Internal.OtherAccess = nil, nil, nil
 	s.Audits, s.Search, s.Versus, s.OtherTargets = p.Audits, p.Search, p.Versus, p.OtherTargets
-	s.Loads = p.Loads
+	s.Loads, s.Internal.SetupConnections = p.Loads, p.SetupConnections
 }
 
 // Workers is how many workers a run will have.
@@ -108,7 +110,7 @@ func Assignments(lt *v1beta1.LoadTest) []*workerv1.Assignment {
 			ClientHeader: clientHeader(&lt.Spec),
 			Seed:         seed(lt),
 			Data:         data,
-			Setup:        setup(&lt.Spec, w, workers),
+			Setup:        setup(&lt.Spec, lt.Status.Internal.SetupConnections, w, workers),
 			Preflight:    preflight,
 			Audits:       audits,
 			OnTimeNanos:  onTimeNanos(&lt.Spec),

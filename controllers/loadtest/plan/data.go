@@ -30,12 +30,12 @@ func data(spec *v1beta1.LoadTestSpec) []*workerv1.Data {
 	return list
 }
 
-// setup is one worker's share of the setup.
-func setup(spec *v1beta1.LoadTestSpec, worker, workers int32) *workerv1.Setup {
+// setup is one worker's share of the setup, which opens so many connections at most; 0: no bound.
+func setup(spec *v1beta1.LoadTestSpec, connections, worker, workers int32) *workerv1.Setup {
 	if spec.Setup == nil {
 		return nil
 	}
-	w := &workerv1.Setup{}
+	w := &workerv1.Setup{Connections: connections}
 	if s := spec.Setup.Fill; s != nil {
 		w.Fill = &workerv1.Fill{
 			Request: requestIndex(spec, s.Request),

@@ -29,7 +29,8 @@ func checkLimits(lt *v1beta1.LoadTest, p Plan, limits policy.Limits) *Refusal {
 		rateBreach(&lt.Spec, asked, limits.Rate, mayRate),
 		bytesBreach(asked, bytesPerRequest(&lt.Spec), limits.BytesPerSecond, mayRate),
 		workersBreach(&lt.Spec, asked, p.Workers, limits.Workers, may),
-		durationBreach(longest(lt, p), limits.Duration, may),
+		setupBreach(&lt.Spec, p.Workers, limits.Users, may),
+		durationBreach(&lt.Spec, longest(lt, p), limits.Duration, may),
 	} {
 		if breach != "" {
 			breaches = append(breaches, breach)
@@ -192,16 +193,24 @@ func workersBreach(spec *v1beta1.LoadTestSpec, list []asked, workers, limit int3
 		a.field, need(a), unit, workers, may, limit, int64(limit)*perWorker, unit)
 }
 
-func durationBreach(planned, limit time.Duration, may string) string {
+func durationBreach(spec *v1beta1.LoadTestSpec, planned, limit time.Duration, may string) string {
 	if limit == 0 || planned <= limit {
 		return ""
 	}
-	return fmt.Sprintf("spec: the plan takes up to %s, which is longer %s; at most %s is accepted: use shorter or fewer steps, repetitions or pauses.",
-		text.Whole(planned), may, text.Whole(limit))
+	also := ""
+	if spec.Setup != nil {
+		also += ", or a smaller startDeadlineSeconds, which bounds the setup"
+	}
+	if len(spec.StoredAudits()) > 0 {
+		also += ", or a shorter stored.maxWait of audits, which may pass before and after the steps"
+	}
+	return fmt.Sprintf("spec: the plan takes up to %s, which is longer %s; at most %s is accepted: use shorter or fewer steps, repetitions or pauses%s.",
+		text.Whole(planned), may, text.Whole(limit), also)
 }
 
-// longest is how long a run sends load, or pauses, by its plan: a search with all its
-// probes, and a setup until startDeadlineSeconds. It saturates.
+// longest is how long a run sends load, pauses or waits, by its plan: a search with all its
+// probes, a setup until startDeadlineSeconds, and audits, which are read at the same time, for the longest of
+// their waits before the steps and after them. It saturates.
 func longest(lt *v1beta1.LoadTest, p Plan) time.Duration {
 	var sum time.Duration
 	add := func(d time.Duration) {
@@ -217,6 +226,12 @@ func longest(lt *v1beta1.LoadTest, p Plan) time.Duration {
 	if lt.Spec.Setup != nil && lt.Spec.StartDeadlineSeconds != nil {
 		add(time.Duration(*lt.Spec.StartDeadlineSeconds) * time.Second)
 	}
+	var wait time.Duration
+	for i := range p.Audits {
+		wait = max(wait, p.Audits[i].MaxWait.Duration)
+	}
+	add(wait)
+	add(wait)
 	return sum
 }
 

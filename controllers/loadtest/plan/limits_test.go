@@ -56,6 +56,20 @@ func parallelism(n int32) func(*v1beta1.LoadTestSpec) {
 	return func(s *v1beta1.LoadTestSpec) { s.Parallelism = &n }
 }
 
+// stored are audits that wait for so long each; 0: as long as by default.
+func stored(waits ...time.Duration) func(*v1beta1.LoadTestSpec) {
+	return func(s *v1beta1.LoadTestSpec) {
+		s.Requests[0].Name = "create"
+		for _, wait := range waits {
+			a := &v1beta1.Stored{Read: v1beta1.Reading{HTTP: &v1beta1.Query{Path: "/stats"}}, Value: ".links", Requests: []string{"create"}}
+			if wait > 0 {
+				a.MaxWait = duration(wait)
+			}
+			s.Audits = append(s.Audits, v1beta1.Audit{Name: "links", Stored: a})
+		}
+	}
+}
+
 // What exceeds a limit is refused with what would be accepted, and that is.
 func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 	rate := v1beta1.NewDecimal
@@ -169,9 +183,22 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			refused: long(10*time.Minute, 5), accepted: long(10*time.Minute, 4),
 			want: "spec: the plan takes up to 1h15m, which is longer than a LoadTest of namespace demo may have; at most 1h is accepted: use shorter or fewer steps, repetitions or pauses.",
 		},
+		"workers of a setup": {
+			rules:   func(l *policy.Limits) { l.Users, l.Workers = 3, 0 },
+			refused: with(usersLadder(nil, 1), parallelism(4), setup(1)), accepted: with(usersLadder(nil, 1), parallelism(3), setup(1)),
+			want: "spec.setup: 4 workers, each of which sends it over at least one connection, are more users than a LoadTest of namespace demo may have; at most 3 are accepted: use fewer workers.",
+		},
 		"the time of a setup": {
 			refused: with(long(30*time.Minute, 1), setup(1501)), accepted: with(long(30*time.Minute, 1), setup(1500)),
-			want: "spec: the plan takes up to 1h0m1s, which is longer than a LoadTest of namespace demo may have; at most 1h is accepted: use shorter or fewer steps, repetitions or pauses.",
+			want: "spec: the plan takes up to 1h0m1s, which is longer than a LoadTest of namespace demo may have; at most 1h is accepted: use shorter or fewer steps, repetitions or pauses, or a smaller startDeadlineSeconds, which bounds the setup.",
+		},
+		"the waits of audits, which are read before and after the steps, all at once": {
+			refused: with(long(30*time.Minute, 1), stored(time.Minute, 12*time.Minute+31*time.Second)), accepted: with(long(30*time.Minute, 1), stored(time.Minute, 12*time.Minute+30*time.Second)),
+			want: "spec: the plan takes up to 1h0m2s, which is longer than a LoadTest of namespace demo may have; at most 1h is accepted: use shorter or fewer steps, repetitions or pauses, or a shorter stored.maxWait of audits, which may pass before and after the steps.",
+		},
+		"the wait of an audit by default": {
+			refused: with(long(51*time.Minute+1, 1), stored(0)), accepted: with(long(51*time.Minute, 1), stored(0)),
+			want: "spec: the plan takes up to 1h0m0.000000001s, which is longer than a LoadTest of namespace demo may have; at most 1h is accepted: use shorter or fewer steps, repetitions or pauses, or a shorter stored.maxWait of audits, which may pass before and after the steps.",
 		},
 		"all of it": {
 			refused: with(usersLadder(decimal("1"), 5001), body(8), long(2*time.Hour, 1), func(s *v1beta1.LoadTestSpec) { s.Steps = nil; s.Ladder.Duration = *duration(2 * time.Hour) }),

@@ -180,12 +180,13 @@ func planLoads(lt *v1beta1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 		whole.Loads = append(whole.Loads, v1beta1.LoadStatus{Name: load.Name, Test: one.Name})
 	}
 	whole.Workers = int32(min(sum.workers, workerv1.MaxWorkers))
-	return whole, sum.check(lt.Namespace, rules.Limits)
+	return whole, sum.check(lt, rules.Limits)
 }
 
 // together is what the loads of a run ask for at most, at the same time.
 type together struct {
 	workers, users, perSecond int64 // perSecond is in millionths of a request
+	setups                    int64 // workers that send a setup
 	bytes                     float64
 	length                    time.Duration
 }
@@ -194,6 +195,9 @@ type together struct {
 func (t *together) add(spec *v1beta1.LoadTestSpec, workers int32, end time.Duration) {
 	loads := askedFor(spec)
 	t.workers += int64(workers)
+	if spec.Setup != nil {
+		t.setups += int64(workers)
+	}
 	t.length = max(t.length, end)
 	if a := largestOf(loads, (*asked).users); a != nil {
 		t.users += a.users()
@@ -207,7 +211,8 @@ func (t *together) add(spec *v1beta1.LoadTestSpec, workers int32, end time.Durat
 
 // check refuses loads that are more together than one run may have: side by side they would be a way
 // around the limits.
-func (t *together) check(namespace string, limits policy.Limits) *Refusal {
+func (t *together) check(lt *v1beta1.LoadTest, limits policy.Limits) *Refusal {
+	namespace := lt.Namespace
 	workers := int64(workerv1.MaxWorkers)
 	if limits.Workers > 0 {
 		workers = min(workers, int64(limits.Workers))
@@ -218,6 +223,7 @@ func (t *together) check(namespace string, limits policy.Limits) *Refusal {
 	}{
 		{"workers", float64(t.workers), float64(workers)},
 		{"users", float64(t.users), float64(limits.Users)},
+		{"connections for spec.setup, of which each worker has one,", float64(t.setups), float64(limits.Users)},
 		{"requests per second", float64(t.perSecond) / micro, float64(limits.Rate)},
 		{"bytes a second", t.bytes, float64(limits.BytesPerSecond)},
 	} {
@@ -225,7 +231,7 @@ func (t *together) check(namespace string, limits policy.Limits) *Refusal {
 			return &Refusal{Reason: v1beta1.ReasonLimitExceeded, Message: fmt.Sprintf("spec.loads: the loads have up to %.0f %s together, which is more than a LoadTest of namespace %s may have; at most %.0f are accepted.", of.much, of.what, namespace, of.limit)}
 		}
 	}
-	if breach := durationBreach(t.length, limits.Duration, fmt.Sprintf("than a LoadTest of namespace %s may have", namespace)); breach != "" {
+	if breach := durationBreach(&lt.Spec, t.length, limits.Duration, fmt.Sprintf("than a LoadTest of namespace %s may have", namespace)); breach != "" {
 		return &Refusal{Reason: v1beta1.ReasonLimitExceeded, Message: breach}
 	}
 	return nil

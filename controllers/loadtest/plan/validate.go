@@ -69,6 +69,7 @@ func New(lt *v1beta1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 
 		OtherTargets: otherTargetStatuses(lt),
 	}
+	p.boundSetup(&lt.Spec, p.Workers, rules.Limits)
 	return p, checkLimits(lt, p, rules.Limits)
 }
 
