@@ -47,14 +47,8 @@ func breaking(t *testing.T) (url string, broken *atomic.Bool) {
 func TestLocalRunAgainstASavedOne(t *testing.T) {
 	url, broken := breaking(t)
 	file, saved := write(t, "a.yaml", withBaseline(url, ", baseline: {selector: {app: shop}, optional: true}")), filepath.Join(t.TempDir(), "saved.json")
-	// run repeats a run on a machine that says that it is busy, if the run was hindered.
 	run := func(want v1beta1.Verdict) (got answer, lt *v1beta1.LoadTest) {
-		for range 5 {
-			got = alone(t.Context(), t, "run", "--local", "-o", "json", "-f", file, "--baseline", saved)
-			if lt = decoded(t, got.out); !fault.IsHindered(&lt.Status) || !got.machine.Busy() {
-				break
-			}
-		}
+		got, lt = runUnhindered(t, "-f", file, "--baseline", saved)
 		judged(t, got, lt, want)
 		return got, lt
 	}
@@ -77,6 +71,18 @@ func TestLocalRunAgainstASavedOne(t *testing.T) {
 	contains(t, "the verdict", second.out, "failureRate is 100% in step steady, 900% above the 10% of LoadTest hello; at most 400% above is allowed")
 }
 
+// runUnhindered runs a LoadTest on this machine, and again if the machine says that it is busy and the run was hindered.
+func runUnhindered(t *testing.T, args ...string) (got answer, lt *v1beta1.LoadTest) {
+	t.Helper()
+	for range 5 {
+		got = alone(t.Context(), t, append([]string{"run", "--local", "-o", "json"}, args...)...)
+		if lt = decoded(t, got.out); !fault.IsHindered(&lt.Status) || !got.machine.Busy() {
+			break
+		}
+	}
+	return got, lt
+}
+
 func decoded(t *testing.T, out string) *v1beta1.LoadTest {
 	t.Helper()
 	lt := &v1beta1.LoadTest{}
@@ -96,12 +102,11 @@ func encoded(t *testing.T, lt *v1beta1.LoadTest) []byte {
 // A manifest without spec.baseline gets one: the saved run may have its name.
 func TestBaselineOfAManifestWithoutOne(t *testing.T) {
 	url, _ := breaking(t)
-	plain := alone(t.Context(), t, "run", "--local", "-o", "json", "-f", write(t, "a.yaml", strings.Replace(withBaseline(url, ""), difference, "", 1)))
-	before := decoded(t, plain.out)
+	_, before := runUnhindered(t, "-f", write(t, "a.yaml", strings.Replace(withBaseline(url, ""), difference, "", 1)))
 	before.Status.Verdict, before.Status.Steps[0].Result.Generator = v1beta1.VerdictPassed, nil // the run only makes the file: its own verdict is another test's
 	saved := write(t, "saved.json", string(encoded(t, before)))
 	for _, baseline := range []string{"", ", baseline: {schedule: nightly}"} { // a file is one run, and no level
-		got := decoded(t, alone(t.Context(), t, "run", "--local", "-o", "json", "-f", write(t, "a.yaml", withBaseline(url, baseline)), "--baseline", saved).out)
+		_, got := runUnhindered(t, "-f", write(t, "a.yaml", withBaseline(url, baseline)), "--baseline", saved)
 		if b := got.Status.Baseline; b == nil || b.Name != "hello" || got.Spec.Baseline.Name != "baseline" || len(got.Status.Thresholds) < 4 || got.Status.Thresholds[3].State == v1beta1.ThresholdPending {
 			t.Errorf("compared with %+v, %+v", got.Status.Baseline, got.Status.Thresholds)
 		}
