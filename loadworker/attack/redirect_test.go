@@ -252,7 +252,7 @@ func TestARedirectOfALogThatEndsItsConnection(t *testing.T) {
 		"arrivals": {Share: all(2), Total: 2, Load: Arrivals{Rate: 1e6 * 10, Duration: 200 * ms}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := drive(t, streamTestDriver.runner(t, setup{url: leaving(t), timeout: time.Second, requests: []source.Request{r}}), step)
+			got := drive(t, streamTestDriver.runner(t, setup{url: leaving(t), timeout: time.Minute, requests: []source.Request{r}}), step)
 			if q := total(t, got); q.Sent != 2 || q.Redirects != 1 || q.Outcomes[measure.Success] != 2 {
 				t.Errorf("%d sent, %d redirects, %v, %v", q.Sent, q.Redirects, outcomes(q), errorsOf(got))
 			}
