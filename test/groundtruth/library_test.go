@@ -97,8 +97,9 @@ func TestCountsOverEachProtocol(t *testing.T) {
 		}
 		same.As(t, "counters", want, got, cmpopts.IgnoreFields(Counters{}, "First", "Last", "Connections", "Open", "PeakOpen"))
 		// Over HTTP/1.1, the client closes a connection if it was not let run for 50 ms after
-		// it had written a request, be it as often as it likes.
-		if got.Connections < 1 || got.Connections > 1 && s.protocol != TLS || got.Connections >= 6 {
+		// it had written a request, be it as often as it likes. Over HTTP/2, it gives a connection to its first
+		// request before it offers it to others (dialConnFor of net/http): the second request may dial, too.
+		if got.Connections < 1 || got.Connections > 2 && s.protocol != TLS || got.Connections >= 6 {
 			t.Errorf("%d connections for 6 requests, want one that is used again", got.Connections)
 		}
 		for i, r := range s.Records() {
