@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -126,6 +127,33 @@ func TestLoadsThatAreHeldBeforeTheFirst(t *testing.T) {
 			f.pass()
 			f.expect("Running : readers 100h0m1s, late -, noise 100h0m1s")
 		})
+	}
+}
+
+// A load may write that it begins while its run, which has not read that, gives its place back. It goes on waiting
+// for the run, and gives its workers back as well.
+func TestALoadThatBeginsAsThePlaceIsGivenBackWaits(t *testing.T) {
+	f := newFamily(t)
+	f.pass()
+	f.holds("readers", "late", "noise")
+	f.suspend(true)
+	if f.parent.Status.StartTime != nil {
+		t.Fatal("the run keeps its place")
+	}
+	load := f.tests["sale-noise"]
+	load.Status.StartTime = &metav1.Time{Time: began}
+	if p := lifecycle.ParentOf(load, f.parent); p == nil || !p.Suspends || p.Begin != nil {
+		t.Errorf("while the run is held, the load reads %+v", p)
+	}
+	d, err := lifecycle.DecideUnwritten(f.parent, f.rules, f.seen(), f.now)
+	must.Succeed(t, err)
+	f.parent.Status, f.parent.Spec.Suspend = d.Status, false
+	if d, err = lifecycle.DecideUnwritten(f.parent, f.rules, f.seen(), f.now); err != nil || d.Status.StartTime == nil {
+		t.Fatalf("the run does not begin again: %v, %v", d.Status.StartTime, err)
+	}
+	f.parent.Status = d.Status // none of its loads is created yet
+	if p := lifecycle.ParentOf(load, f.parent); p == nil || !p.Suspends || p.Begin != nil {
+		t.Errorf("before the run lists it again, the load reads %+v", p)
 	}
 }
 
