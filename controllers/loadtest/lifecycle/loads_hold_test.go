@@ -221,6 +221,49 @@ func TestALoadThatIsHeldByItselfTooLong(t *testing.T) {
 	same.As(t, "why", "False HeldTooLong: spec.suspend of LoadTest sale-noise held the run for 1h, as long as a run of namespace shop may be held with its place. What was measured is kept.", f.why())
 }
 
+// A load that is held by itself counts from when nothing is sent beside it: until then it holds nothing up.
+func TestALoadThatIsHeldByItselfBesideOthersThatAreSent(t *testing.T) {
+	f := begun(t)
+	f.rules = rules(t, "limits: {namespaces: [{held: 1h}]}")
+	f.tests["sale-readers"].Status.Phase = v1beta1.PhaseRunning
+	f.tests["sale-noise"].Status.Phase = v1beta1.PhaseRunning
+	f.holds("late")
+	f.tests["sale-late"].Spec.Suspend = true
+	f.now = began.Add(2 * time.Hour)
+	f.pass()
+	f.expect("Running : readers 2s, late -, noise 2s")
+	if f.parent.Status.Internal.StopCause != nil {
+		t.Errorf("the run is ended while its other loads are sent: %s", f.parent.Status.Internal.StopCause.Message)
+	}
+	f.inTurn("readers Passed, noise Passed")
+	f.now = f.now.Add(time.Hour - time.Second)
+	same.As(t, "until it is held too long", time.Second, f.pass().RequeueAfter)
+	f.now = f.now.Add(time.Second)
+	f.pass()
+	if f.parent.Status.Internal.StopCause == nil {
+		t.Error("the run is not ended once nothing was sent for as long as it may be held")
+	}
+}
+
+// While the run itself is held, without its place, a load of it may be held by itself for any time.
+func TestALoadThatWasHeldByItselfBeforeTheRunWasResumed(t *testing.T) {
+	f := newFamily(t)
+	f.rules = rules(t, "limits: {namespaces: [{held: 1h}]}")
+	f.pass()
+	f.holds("readers", "late", "noise")
+	noise := f.tests["sale-noise"]
+	noise.Spec.Suspend = true
+	f.suspend(true)
+	f.now = began.Add(100 * time.Hour)
+	f.suspend(false)
+	f.tests["sale-noise"] = noise
+	f.expect("Starting : readers -, late -, noise -")
+	same.As(t, "until it is held too long", time.Hour, f.pass().RequeueAfter)
+	if cause := f.parent.Status.Internal.StopCause; cause != nil {
+		t.Errorf("the run is ended as it is resumed: %s", cause.Message)
+	}
+}
+
 // ends has a load pass so long after the first pass.
 func (f *family) ends(name string, after time.Duration) {
 	f.t.Helper()
