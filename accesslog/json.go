@@ -99,11 +99,9 @@ func (p *parser) parseJSON(line []byte, e *Entry) error {
 		if !m.fits(object) {
 			continue
 		}
-		err := m.entry(object, &p.clock, e)
-		if i > 0 { // the next line is most likely of the same format
-			p.mappings[0], p.mappings[i] = p.mappings[i], p.mappings[0]
-		}
-		return err
+		// The order stays the same: of two formats that both fit a line, one must not be chosen by the lines before
+		// it, which not every reader of a log parses (see Take).
+		return m.entry(object, &p.clock, e)
 	}
 	return errFields
 }

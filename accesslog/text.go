@@ -11,7 +11,7 @@ import (
 
 // parser parses lines, each by the format with which it begins.
 type parser struct {
-	// mappings are those that a line of JSON may have; the first is that of the line before.
+	// mappings are those that a line of JSON may have; the first that fits counts.
 	mappings []mapping
 	clock    clock
 	list     []word // of the line, used again

@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/replay"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // burst is a log with so many lines in the second at an instant, after a first line of another second.
@@ -69,6 +70,28 @@ func TestLinesOfOtherWorkersAreNotCounted(t *testing.T) {
 	if lines != 151 || notParsed != 50 || otherMethods != 50 {
 		t.Errorf("%d lines, %d no request, %d of other methods; want 151, 50 and 50", lines, notParsed, otherMethods)
 	}
+}
+
+// What a worker sends is what it has surveyed, though a line of the log may be of two formats, and the lines of other
+// workers before it, which the survey alone reads, of either.
+func TestALogOfSeveralFormatsIsSentAsItWasSurveyed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var text strings.Builder
+		for i := range 600 {
+			at := noon.Add(time.Duration(i) * 100 * time.Millisecond)
+			if i%3 > 0 {
+				fmt.Fprintf(&text, "{\"start_time\":%q,", at.Format(time.RFC3339Nano))
+				at = at.Add(3 * time.Second) // when the line was collected
+			} else {
+				text.WriteByte('{')
+			}
+			fmt.Fprintf(&text, "\"@timestamp\":%q,\"method\":\"GET\",\"path\":\"/\",\"status\":200,\"response_code\":200}\n", at.Format(time.RFC3339Nano))
+		}
+		c := config(file(t, text.String()), time.Minute)
+		c.Start, c.Workers, c.MaxRate = noon, 3, 1000*1_000_000
+		l, survey := surveyed(t, c)
+		same.As(t, "requests that are sent", survey.Due(), int64(len(stream(t, l))))
+	})
 }
 
 // A log that is written again after its survey sends no more in a second than was surveyed.

@@ -42,7 +42,7 @@ func (r *sideBySide) hold() (goesOn bool) {
 		return false
 	}
 	r.suspended(v1beta1.ReasonSuspended, heldLoads)
-	since, ok := r.heldSince()
+	since, ok := r.heldSince(meta.FindStatusCondition(s.Conditions, v1beta1.ConditionSuspended).LastTransitionTime.Time)
 	if !ok {
 		return false
 	}
@@ -52,15 +52,19 @@ func (r *sideBySide) hold() (goesOn bool) {
 }
 
 // endIfLoadHolds ends a run of which a load is held by itself before its first step, for too long: the others wait for it
-// with their workers. One that is held between two steps ends by itself.
+// with their workers. One that is held between two steps ends by itself. The time before the run was resumed does not count.
 func (r *sideBySide) endIfLoadHolds() {
 	for i := range r.out.Status.Loads {
 		test := r.testOf(i)
 		if test == nil || !test.Spec.Suspend || test.Status.StartTime != nil || r.out.Status.Loads[i].Verdict != "" {
 			continue
 		}
-		if c := meta.FindStatusCondition(test.Status.Conditions, v1beta1.ConditionSuspended); c != nil && c.Status == metav1.ConditionTrue {
-			r.endHeldSince(c.LastTransitionTime.Time, "spec.suspend of LoadTest "+test.Name)
+		c := meta.FindStatusCondition(test.Status.Conditions, v1beta1.ConditionSuspended)
+		if c == nil || c.Status != metav1.ConditionTrue {
+			continue
+		}
+		if since, ok := r.heldSince(instant.Later(c.LastTransitionTime.Time, r.resumedAt())); ok {
+			r.endHeldSince(since, "spec.suspend of LoadTest "+test.Name)
 		}
 	}
 }
@@ -107,11 +111,11 @@ func (r *sideBySide) takeInstantsBack() {
 	}
 }
 
-// heldSince is the instant since which nothing is sent; ok is false while a load is sent, to the end of its
-// step.
-func (r *sideBySide) heldSince() (since time.Time, ok bool) {
+// heldSince is the instant since which nothing is sent, of a run that is held from an instant; ok is false while a load is
+// sent, to the end of its step.
+func (r *sideBySide) heldSince(from time.Time) (since time.Time, ok bool) {
 	s := &r.out.Status
-	since = meta.FindStatusCondition(s.Conditions, v1beta1.ConditionSuspended).LastTransitionTime.Time
+	since = from
 	for i := range s.Loads {
 		if ended := s.Loads[i].CompletionTime; ended != nil {
 			since = instant.Later(since, ended.Time)

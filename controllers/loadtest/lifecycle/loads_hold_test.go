@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -129,6 +130,33 @@ func TestLoadsThatAreHeldBeforeTheFirst(t *testing.T) {
 	}
 }
 
+// A load may write that it begins while its run, which has not read that, gives its place back. It goes on waiting
+// for the run, and gives its workers back as well.
+func TestALoadThatBeginsAsThePlaceIsGivenBackWaits(t *testing.T) {
+	f := newFamily(t)
+	f.pass()
+	f.holds("readers", "late", "noise")
+	f.suspend(true)
+	if f.parent.Status.StartTime != nil {
+		t.Fatal("the run keeps its place")
+	}
+	load := f.tests["sale-noise"]
+	load.Status.StartTime = &metav1.Time{Time: began}
+	if p := lifecycle.ParentOf(load, f.parent); p == nil || !p.Suspends || p.Begin != nil {
+		t.Errorf("while the run is held, the load reads %+v", p)
+	}
+	d, err := lifecycle.DecideUnwritten(f.parent, f.rules, f.seen(), f.now)
+	must.Succeed(t, err)
+	f.parent.Status, f.parent.Spec.Suspend = d.Status, false
+	if d, err = lifecycle.DecideUnwritten(f.parent, f.rules, f.seen(), f.now); err != nil || d.Status.StartTime == nil {
+		t.Fatalf("the run does not begin again: %v, %v", d.Status.StartTime, err)
+	}
+	f.parent.Status = d.Status // none of its loads is created yet
+	if p := lifecycle.ParentOf(load, f.parent); p == nil || !p.Suspends || p.Begin != nil {
+		t.Errorf("before the run lists it again, the load reads %+v", p)
+	}
+}
+
 // A run whose loads have sent something keeps its place, although none of them has workers any more.
 func TestLoadsThatAreHeldAfterTheFirstKeepTheirPlace(t *testing.T) {
 	f := begun(t)
@@ -191,6 +219,49 @@ func TestALoadThatIsHeldByItselfTooLong(t *testing.T) {
 	f.endAll(v1beta1.VerdictCanceled, v1beta1.ReasonTerminated)
 	f.pass()
 	same.As(t, "why", "False HeldTooLong: spec.suspend of LoadTest sale-noise held the run for 1h, as long as a run of namespace shop may be held with its place. What was measured is kept.", f.why())
+}
+
+// A load that is held by itself counts from when nothing is sent beside it: until then it holds nothing up.
+func TestALoadThatIsHeldByItselfBesideOthersThatAreSent(t *testing.T) {
+	f := begun(t)
+	f.rules = rules(t, "limits: {namespaces: [{held: 1h}]}")
+	f.tests["sale-readers"].Status.Phase = v1beta1.PhaseRunning
+	f.tests["sale-noise"].Status.Phase = v1beta1.PhaseRunning
+	f.holds("late")
+	f.tests["sale-late"].Spec.Suspend = true
+	f.now = began.Add(2 * time.Hour)
+	f.pass()
+	f.expect("Running : readers 2s, late -, noise 2s")
+	if f.parent.Status.Internal.StopCause != nil {
+		t.Errorf("the run is ended while its other loads are sent: %s", f.parent.Status.Internal.StopCause.Message)
+	}
+	f.inTurn("readers Passed, noise Passed")
+	f.now = f.now.Add(time.Hour - time.Second)
+	same.As(t, "until it is held too long", time.Second, f.pass().RequeueAfter)
+	f.now = f.now.Add(time.Second)
+	f.pass()
+	if f.parent.Status.Internal.StopCause == nil {
+		t.Error("the run is not ended once nothing was sent for as long as it may be held")
+	}
+}
+
+// While the run itself is held, without its place, a load of it may be held by itself for any time.
+func TestALoadThatWasHeldByItselfBeforeTheRunWasResumed(t *testing.T) {
+	f := newFamily(t)
+	f.rules = rules(t, "limits: {namespaces: [{held: 1h}]}")
+	f.pass()
+	f.holds("readers", "late", "noise")
+	noise := f.tests["sale-noise"]
+	noise.Spec.Suspend = true
+	f.suspend(true)
+	f.now = began.Add(100 * time.Hour)
+	f.suspend(false)
+	f.tests["sale-noise"] = noise
+	f.expect("Starting : readers -, late -, noise -")
+	same.As(t, "until it is held too long", time.Hour, f.pass().RequeueAfter)
+	if cause := f.parent.Status.Internal.StopCause; cause != nil {
+		t.Errorf("the run is ended as it is resumed: %s", cause.Message)
+	}
 }
 
 // ends has a load pass so long after the first pass.

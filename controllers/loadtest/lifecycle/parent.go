@@ -70,10 +70,14 @@ func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
 		if begin := parent.Status.Loads[i].BeginTime; begin != nil {
 			p.Begin = &begin.Time
 		}
-	case lt.Status.StartTime != nil: // it was given an owner once it had begun
-		return nil
 	default:
 		p.Strange = isAnother(parent, i)
+		switch begun := lt.Status.StartTime != nil; {
+		case begun && p.Strange: // it was given an owner once it had begun
+			return nil
+		case begun: // as the run gave its place back, which may list it again
+			p.Suspends = true
+		}
 	}
 	return p
 }
