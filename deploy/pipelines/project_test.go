@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/page"
@@ -213,9 +215,10 @@ func (p *project) leaves(t *testing.T, comment string) {
 	}
 }
 
-// isHindered says whether a run is Inconclusive, or a step not sound, since its load was not the planned one.
+// isHindered says whether a run is Inconclusive, or a step not sound, since its load was not the planned one, or may have
+// figures that are not compared for the generator's own delays.
 func isHindered(lt *v1beta1.LoadTest) bool {
-	return fault.IsHindered(&lt.Status) || slices.ContainsFunc(lt.Status.Steps, func(s v1beta1.StepStatus) bool {
+	return fault.IsHindered(&lt.Status) || meta.IsStatusConditionFalse(lt.Status.Conditions, v1beta1.ConditionGeneratorHealthy) || slices.ContainsFunc(lt.Status.Steps, func(s v1beta1.StepStatus) bool {
 		return s.Result != nil && !rungs.IsSound(s.Result)
 	})
 }
