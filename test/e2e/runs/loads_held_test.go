@@ -38,12 +38,11 @@ func TestLoadsAreHeldEditedAndCreatedAnew(t *testing.T) {
 		run func(*testing.T, string) *v1beta1.LoadTest
 		// readers are how many requests its first load has due.
 		readers int64
-		verdict v1beta1.Verdict
 	}{
-		{"held before it begins, and edited", heldAndEdited, 100, v1beta1.VerdictPassed},
-		{"held in its first load", heldInItsFirstLoad, 200, v1beta1.VerdictPassed},
-		{"deleted, and created anew at once", createdAnew, 200, v1beta1.VerdictPassed},
-		{"a load edited while it waits", loadEditedWhileItWaits, 200, v1beta1.VerdictError},
+		{"held before it begins, and edited", heldAndEdited, 100},
+		{"held in its first load", heldInItsFirstLoad, 200},
+		{"deleted, and created anew at once", createdAnew, 200},
+		{"a load edited while it waits", loadEditedWhileItWaits, 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -52,22 +51,14 @@ func TestLoadsAreHeldEditedAndCreatedAnew(t *testing.T) {
 			machine := pressure.Start()
 			lt := c.run(t, ns)
 			cluster.Finish(t, lt)
-			if c.verdict == v1beta1.VerdictPassed {
-				cluster.IsPassed(t, lt, machine)
-			} else if lt.Status.Verdict != c.verdict {
-				t.Errorf("the verdict is %s, want %s", lt.Status.Verdict, c.verdict)
-			}
+			cluster.IsPassed(t, lt, machine)
 			t.Log(cluster.Condition(lt, v1beta1.ConditionFinished).Message)
 			counted, s := counter.MustRead(t), &loadsSuite{}
 			loads := loadTestsOf(t, lt)
 			s.same(t, "request read", counted[lt.Name+"-read"].Received, sentOf(loads[0], "read"))
 			s.same(t, "due of readers", c.readers, lt.Status.Loads[0].Result.Due)
-			if c.verdict == v1beta1.VerdictPassed {
-				s.same(t, "request write", counted[lt.Name+"-write"].Received, sentOf(loads[1], "write"))
-				s.same(t, "due of writers", 100, lt.Status.Loads[1].Result.Due)
-			} else {
-				s.same(t, "request write", counted[lt.Name+"-write"].Received, 0)
-			}
+			s.same(t, "request write", counted[lt.Name+"-write"].Received, sentOf(loads[1], "write"))
+			s.same(t, "due of writers", 100, lt.Status.Loads[1].Result.Due)
 		})
 	}
 }
@@ -125,12 +116,13 @@ func createdAnew(t *testing.T, ns string) *v1beta1.LoadTest {
 	return twoInTurn(t, ns, "run", "")
 }
 
-// loadEditedWhileItWaits gives the second load more to send than the run has.
+// loadEditedWhileItWaits tries to give the second load more workers than the run has a place for.
 func loadEditedWhileItWaits(t *testing.T, ns string) *v1beta1.LoadTest {
 	lt := twoInTurn(t, ns, "run", "")
 	inItsFirstLoad(t, lt)
 	one := &v1beta1.LoadTest{}
 	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "run-writers"}, one))
-	patch(t, one, `{"parallelism":5}`)
+	err := cluster.API.Patch(t.Context(), one, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"parallelism":5}}`)))
+	must.Say(t, err, "parallelism cannot change once the run has started")
 	return lt
 }
