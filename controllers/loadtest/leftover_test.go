@@ -131,7 +131,7 @@ func TestAForgedLoadEndsTheRunAtItsStartDeadline(t *testing.T) {
 	}
 }
 
-// What another has created in the name of a run, and asks for more, is none of its loads.
+// A run does not take a LoadTest of the name of its load that was created by hand and asks for more.
 // The loads of sale have 20 users together, as many as a LoadTest may have. While it waits, its author creates
 // the LoadTest of one of them by hand, with the same number of workers and more users.
 func TestALoadOfAnotherSpecIsNotTaken(t *testing.T) {

@@ -141,7 +141,7 @@ func (r *Reconciler) unfinished(ctx context.Context, rules *rules) ([]queue.Run,
 }
 
 // loadsWithPlace are the UIDs of the LoadTests that have the place of the LoadTest whose loads they carry out. Any other with
-// such an owner has begun by itself, and was given the owner then: whoever may edit a LoadTest may do that.
+// such an owner began by itself, and was given the owner later: its author may write any owner into it.
 func loadsWithPlace(list []v1beta1.LoadTest) map[string]bool {
 	loads := map[string]bool{}
 	for i := range list {

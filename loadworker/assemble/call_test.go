@@ -151,11 +151,10 @@ func TestTargetThatDrainsLosesAndDoublesNoCall(t *testing.T) {
 		}
 		return &grpc_testing.SimpleResponse{}, await.Try(ctx, func(ctx context.Context) error {
 			var dialer net.Dialer
-			c, err := dialer.DialContext(ctx, "tcp", strings.TrimPrefix(server.URL, "http://"))
-			if err != nil {
-				return nil //nolint:nilerr // it listens no more
+			if c, err := dialer.DialContext(ctx, "tcp", strings.TrimPrefix(server.URL, "http://")); err == nil {
+				return errors.Join(errors.New("it listens"), c.Close())
 			}
-			return errors.Join(errors.New("it listens"), c.Close())
+			return nil
 		})
 	}
 	got := run(t, prepared(t, callsTo(t, server.URL, workertest.Burst(0, 5, 80), `{}`), testConfig(), ignore))

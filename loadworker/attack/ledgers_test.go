@@ -12,9 +12,6 @@ import (
 // The contract is the target's: what is sent to another target is in no ledger.
 func TestRequestsToOtherTargetsAreInNoLedger(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		if d.engine == "vegeta" {
-			t.Skip("Vegeta sends to one target: the plan refuses requests to others with it")
-		}
 		o := d.oracle(t, nil)
 		one := []source.Header{{Name: "X-Client", Value: "one"}}
 		r := d.runner(t, setup{url: o.URL, client: "X-Client", requests: []source.Request{
@@ -31,9 +28,6 @@ func TestRequestsToOtherTargetsAreInNoLedger(t *testing.T) {
 // What another target answers, to which a redirect led, says nothing of what the limiter decided.
 func TestAnswersOfOtherTargetsAreUnknownInTheLedger(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		if d.engine == "vegeta" {
-			t.Skip("Vegeta sends to one target: the plan refuses requests to others with it")
-		}
 		o := d.oracle(t, func(w http.ResponseWriter, r *http.Request) {
 			switch r.URL.Path {
 			case "/leaves":

@@ -175,7 +175,7 @@ func (p *testUser) get(name string) *v1beta1.LoadTest {
 	return lt
 }
 
-// names are those of all LoadTests.
+// names are the names of all LoadTests.
 func (p *testUser) names() (names []string) {
 	p.t.Helper()
 	var list v1beta1.LoadTestList

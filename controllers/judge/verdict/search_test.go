@@ -65,7 +65,7 @@ func (p *prober) add(load int64, hold bool, result v1beta1.ThresholdState) {
 	p.status.Steps = append(p.status.Steps, steps...)
 }
 
-// search has each load that is next be tried, until the search is over.
+// search tries each load that is next, until the search is over.
 func (p *prober) search(t *testing.T, try func(load int64, hold bool)) {
 	t.Helper()
 	for range 100 {

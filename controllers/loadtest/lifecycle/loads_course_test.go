@@ -75,8 +75,8 @@ func (f *family) keeps() lifecycle.Keep {
 	return lifecycle.Decide(f.parent, policy.Rules{}, seen, f.now).Keep
 }
 
-// The verdict of a run is announced once the results of a load could not be archived: those of the run wait for
-// them.
+// The verdict of a run is announced once the results of a load could not be archived. The run's own results wait for
+// these.
 func TestTheVerdictOfLoadsIsAnnouncedThoughTheStoreIsAway(t *testing.T) {
 	f := begun(t)
 	f.inTurn("readers Passed", "late Passed", "noise Canceled")

@@ -20,7 +20,7 @@ type Parent struct {
 	// Lists says that it has this load, Strange that it has other loads in its place. Differs says that this one
 	// was edited before it began: it is not what is asked for, nor what the run has a place for.
 	Lists, Strange, Differs bool
-	// Workers is how many workers it has, those of all loads.
+	// Workers is how many workers all of its loads have together.
 	Workers int32
 	// StartDeadline is its spec.startDeadlineSeconds, which may have been changed since the load was created.
 	StartDeadline *int64

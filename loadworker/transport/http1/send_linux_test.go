@@ -39,6 +39,8 @@ type sender interface {
 type way struct {
 	secured bool
 	from    func(*Client) sender
+	// isLoop says that it is a loop, which its own goroutine interrupts.
+	isLoop bool
 }
 
 // client returns a client of the server at a URL, over TLS if that is the way.
@@ -59,7 +61,7 @@ func senders(t *testing.T) map[string]way {
 	}
 	loop := func(d *Client) sender { return newLoopSender(t, d) }
 	return map[string]way{
-		"conn": {from: conn}, "conn over TLS": {true, conn}, "loop": {from: loop}, "loop over TLS": {true, loop},
+		"conn": {from: conn}, "conn over TLS": {secured: true, from: conn}, "loop": {from: loop, isLoop: true}, "loop over TLS": {secured: true, from: loop, isLoop: true},
 	}
 }
 

@@ -29,15 +29,15 @@ func TestSendToAServerThatReadsNothing(t *testing.T) {
 	}
 	for kind, way := range senders(t) {
 		for name, tt := range tests {
+			if way.isLoop && tt.class == measure.Unfinished {
+				continue
+			}
 			t.Run(kind+"/"+name, func(t *testing.T) {
 				var s sender
 				s = way.from(way.client(t, scripted.Serve(t, func(c *net.TCPConn, r *bufio.Reader) {
 					_, _ = r.ReadString('\n')
 					tt.then(c, func() { s.(connSender).Interrupt() })
 				})))
-				if _, isConn := s.(connSender); !isConn && tt.class == measure.Unfinished {
-					t.Skip("a loop is interrupted by its own goroutine")
-				}
 				must.Succeed(t, s.open())
 				_, err := s.send(scripted.Large(), tt.timeout)
 				wantOutcome(t, err, tt.class, failure.Writing)
