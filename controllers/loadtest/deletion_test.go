@@ -20,15 +20,15 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
-// A LoadTest on its way out is left to garbage collection: nothing is created or
-// written for it any more, and nothing remembered.
+// Of a LoadTest that is deleted and that a finalizer keeps, the Job goes with its place in the queue: garbage collection
+// would leave it. Nothing is created or written for it any more, and nothing remembered.
 func TestADeletedLoadTestIsForgotten(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Client(t)
 	r, lt := newFixture(t, c), hello(t)
 	r.mustPass(lt)
 	r.mustPass(lt)
-	must.Succeed(t, c.DeleteAllOf(t.Context(), &batchv1.Job{}, client.InNamespace(lt.Namespace), client.PropagationPolicy("Background")))
+	must.Succeed(t, c.Get(t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}))
 	held := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":["example.com/hold"]}}`))
 	must.Succeed(t, errors.Join(c.Patch(t.Context(), lt, held), c.Delete(t.Context(), lt)))
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), lt); err != nil || lt.DeletionTimestamp.IsZero() {
@@ -38,6 +38,10 @@ func TestADeletedLoadTestIsForgotten(t *testing.T) {
 	if result := r.mustPass(lt); result.RequeueAfter != 0 || lt.ResourceVersion != before || r.workers.forgotten != 1 {
 		t.Errorf("again after %v, written: %t, forgotten %d times; want only that it is forgotten", result.RequeueAfter, lt.ResourceVersion != before, r.workers.forgotten)
 	}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the Job of a LoadTest on its way out is there: %v", err)
+	}
+	r.mustPass(lt)
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}); !apierrors.IsNotFound(err) {
 		t.Errorf("a Job was created for a LoadTest on its way out: %v", err)
 	}

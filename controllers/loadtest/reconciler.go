@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -9,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -173,11 +175,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 		return ctrl.Result{}, err
 	}
 	if lt == nil || !lt.DeletionTimestamp.IsZero() {
-		// Its children go by garbage collection; only memory is left to free.
+		// Its children go by garbage collection once it is gone. Memory is to be freed, and its Job if it stays for a while.
 		r.forget(req.NamespacedName)
 		r.Keeper.Forget(note.uid)
 		r.notes.drop(req.NamespacedName)
-		return ctrl.Result{}, r.settle(ctx, note.uid, inForce, r.Clock.Now())
+		return ctrl.Result{}, errors.Join(r.settle(ctx, note.uid, inForce, r.Clock.Now()), r.deleteJob(ctx, lt))
 	}
 	if note.uid != lt.UID {
 		r.Keeper.Forget(note.uid)
@@ -199,6 +201,23 @@ func (r *Reconciler) read(ctx context.Context, from client.Reader, name types.Na
 		return nil, fmt.Errorf("get LoadTest: %w", err)
 	}
 	return lt, nil
+}
+
+// deleteJob deletes the workers of a LoadTest that is deleted and that a finalizer keeps: it has no place in the queue any more.
+// nil: it is gone.
+func (r *Reconciler) deleteJob(ctx context.Context, lt *v1beta1.LoadTest) error {
+	if lt == nil {
+		return nil
+	}
+	job := &batchv1.Job{}
+	err := r.Client.Get(ctx, client.ObjectKeyFromObject(lt), job)
+	if err == nil && metav1.IsControlledBy(job, lt) {
+		err = r.Client.Delete(ctx, job, client.PropagationPolicy("Background"), client.Preconditions{UID: &job.UID})
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete Job: %w", err)
+	}
+	return nil
 }
 
 // forget frees what is held in memory of a LoadTest's runs.
