@@ -74,6 +74,9 @@ const (
 	// host or may not connect to its address, and when the target does not answer
 	// a question of spec.preflight or says that it is not ready.
 	ReasonTargetUnreachable = "TargetUnreachable"
+	// ReasonSetupFailed surfaces when a request of spec.setup.fill got another response than
+	// expected, or one that lacks what is captured.
+	ReasonSetupFailed = "SetupFailed"
 	// ReasonWorkerRefused surfaces when a worker refuses its share, for example
 	// because it has too few file descriptors.
 	ReasonWorkerRefused = "WorkerRefused"

@@ -280,6 +280,7 @@ func TestReasonsOfTheSessionAreThoseOfTheAPI(t *testing.T) {
 		workerv1.ReasonInvalidSpec:       v1beta1.ReasonInvalidSpec,
 		workerv1.ReasonTargetUnreachable: v1beta1.ReasonTargetUnreachable,
 		workerv1.ReasonPreflightFailed:   v1beta1.ReasonPreflightFailed,
+		workerv1.ReasonSetupFailed:       v1beta1.ReasonSetupFailed,
 		workerv1.ReasonWorkerRefused:     v1beta1.ReasonWorkerRefused,
 	} {
 		same.As(t, "what the session says of what the API has", api, session)

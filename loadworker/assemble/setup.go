@@ -81,7 +81,7 @@ func (p *setupPhase) run(ctx context.Context, notReady func(error)) error {
 			notReady(fmt.Errorf("setup: %d of %d requests sent", sent, p.fill.Count))
 		})
 		if err != nil {
-			return &Refusal{workerv1.ReasonInvalidSpec, err}
+			return &Refusal{workerv1.ReasonSetupFailed, err}
 		}
 	}
 	if p.warmUp != nil {

@@ -174,7 +174,7 @@ func TestSetupRefusals(t *testing.T) {
 	}{
 		"a response that is not expected": {
 			handle:  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInsufficientStorage) },
-			reason:  "InvalidSpec",
+			reason:  "SetupFailed",
 			message: `setup.fill: request "create": status 507 Insufficient Storage instead of 200 to 299`,
 		},
 		"nothing for this worker to capture": {

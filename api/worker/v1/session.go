@@ -37,6 +37,8 @@ const (
 	ReasonTargetUnreachable = "TargetUnreachable"
 	// ReasonPreflightFailed is an answer other than the preflight expects.
 	ReasonPreflightFailed = "PreflightFailed"
+	// ReasonSetupFailed is a response to a request of the setup that does not fill the target.
+	ReasonSetupFailed = "SetupFailed"
 	// ReasonWorkerRefused is an assignment that is too large for this worker.
 	ReasonWorkerRefused = "WorkerRefused"
 )

@@ -845,7 +845,7 @@ type Readiness struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Ready bool                   `protobuf:"varint,1,opt,name=ready,proto3" json:"ready,omitempty"`
 	// reason is an API condition reason when not ready: TargetUnreachable,
-	// PreflightFailed, WorkerRefused.
+	// PreflightFailed, SetupFailed, WorkerRefused.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// message is a sentence that says what to change.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`

@@ -187,6 +187,9 @@ var stories = map[string]func(*world.World){
 	"worker-refused": func(w *world.World) {
 		w.Workers[1].Refuses = [2]string{v1beta1.ReasonWorkerRefused, "333 users need 10000 file descriptors, 1024 are allowed; use 31 workers or more"}
 	},
+	"setup-fails": func(w *world.World) {
+		w.Workers[1].Refuses = [2]string{v1beta1.ReasonSetupFailed, `setup.fill: request "create": status 507 Insufficient Storage instead of 200 to 299`}
+	},
 	"target-unreachable": func(w *world.World) {
 		for _, x := range w.Workers {
 			x.Refuses = [2]string{v1beta1.ReasonTargetUnreachable, "spec.target.url: shortener does not resolve"}
