@@ -12,8 +12,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/changepoint"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
-	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
-	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
 )
 
@@ -38,7 +36,7 @@ func Measure(lt *v1beta1.LoadTest) *Measured {
 	if lt.Status.CompletionTime != nil {
 		m.Figures.CompletionTime = *lt.Status.CompletionTime
 	}
-	if all := rungs.Of(results.CompleteSteps(&lt.Status)); len(all) > 0 {
+	if all := rungsOf(lt); len(all) > 0 {
 		if values := measured(&all[len(all)-1], "p99"); len(values) > 0 {
 			m.Figures.P99 = metric.Text("p99", statistics.Middle(values))
 		}

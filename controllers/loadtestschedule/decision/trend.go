@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
@@ -19,7 +21,7 @@ var shown = []v1beta1.Metric{"p99", "p95", "p50"}
 // Trend is a percentile of a LoadTest's last step, and how far it is from the baseline:
 // "p99 41ms, +3%". It is empty if nothing was measured.
 func Trend(lt *v1beta1.LoadTest) string {
-	all := rungs.Of(results.CompleteSteps(&lt.Status))
+	all := rungsOf(lt)
 	for i := range all {
 		rung := &all[len(all)-1-i]
 		for _, name := range shown {
@@ -29,6 +31,20 @@ func Trend(lt *v1beta1.LoadTest) string {
 		}
 	}
 	return ""
+}
+
+// rungsOf are the rungs of a LoadTest; what is incomplete has no result. Loads are one rung, of all requests together: none
+// if one of them did not go to its end.
+func rungsOf(lt *v1beta1.LoadTest) []rungs.Rung {
+	if len(lt.Status.Loads) == 0 {
+		return rungs.Of(results.CompleteSteps(&lt.Status))
+	}
+	together := lt.Status.Together
+	course := meta.FindStatusCondition(lt.Status.Conditions, v1beta1.ConditionCarriedOut)
+	if together == nil || course == nil || course.Reason != v1beta1.ReasonAllStepsRan {
+		return nil
+	}
+	return []rungs.Rung{{Steps: []*v1beta1.StepStatus{{Result: &v1beta1.StepResult{ResponseTime: together.ResponseTime}}}}}
 }
 
 // measured are the values of a metric in the repetitions of a step.

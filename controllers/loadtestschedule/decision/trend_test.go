@@ -31,6 +31,15 @@ func comparedWith(rung int32, value string, lt *v1beta1.LoadTest) *v1beta1.LoadT
 	return lt
 }
 
+// sideBySide is a LoadTest with loads, of whose requests these are the times.
+func sideBySide(course string, l v1beta1.Latency) *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{}
+	lt.Status.Loads = []v1beta1.LoadStatus{{Name: "readers"}, {Name: "writers"}}
+	lt.Status.Together = &v1beta1.LoadResult{ResponseTime: &l}
+	lt.Status.Conditions = []metav1.Condition{{Type: "CarriedOut", Status: metav1.ConditionTrue, Reason: course}}
+	return lt
+}
+
 func TestTrendIsOfTheLastStep(t *testing.T) {
 	lost := finishedIn(v1beta1.Latency{P99: of(time.Millisecond)})
 	lost.Status.Steps[1].WorkersReporting = 0
@@ -56,6 +65,9 @@ func TestTrendIsOfTheLastStep(t *testing.T) {
 		"a baseline of nothing":       {comparedWith(2, "0ms", finishedIn(v1beta1.Latency{P99: of(100 * time.Millisecond)})), "p99 100ms"},
 		"a baseline of another step":  {comparedWith(1, "200ms", finishedIn(v1beta1.Latency{P99: of(100 * time.Millisecond)})), "p99 100ms"},
 		"a last step without results": {lost, "p99 1s"},
+		"loads side by side":          {sideBySide("AllStepsRan", v1beta1.Latency{P99: of(30 * time.Millisecond)}), "p99 30ms"},
+		"loads without responses":     {sideBySide("AllStepsRan", v1beta1.Latency{}), ""},
+		"loads that were ended":       {sideBySide("Aborted", v1beta1.Latency{P99: of(time.Millisecond)}), ""},
 	}
 	for name, tt := range tests {
 		same.As(t, name+": trend", tt.want, decision.Trend(tt.of))

@@ -66,6 +66,9 @@ func New(lt *v1beta1.LoadTest) *Run {
 		}
 		r.Sustained = s.MaxSustainedRate + r.Unit
 	}
+	if all := s.Together; all != nil && all.ResponseTime != nil && all.ResponseTime.P95 != nil {
+		r.Late = all.ResponseTime.P95.Duration
+	}
 	if step := report.Telling(s); step != nil && step.Result.ResponseTime != nil && step.Result.ResponseTime.P95 != nil {
 		r.Late = step.Result.ResponseTime.P95.Duration
 	}
