@@ -183,6 +183,9 @@ func (p *project) ends(t *testing.T, want outcome, recipe func() (code int, outp
 	t.Helper()
 	var reading pressure.Reading
 	for range 3 {
+		if want == first {
+			p.forget(t)
+		}
 		machine := pressure.Start()
 		code, output := recipe()
 		reading = machine.Read()
@@ -203,6 +206,16 @@ func (p *project) ends(t *testing.T, want outcome, recipe func() (code int, outp
 		t.Errorf("a machine that was busy is not any more: %s", reading)
 	}
 	return false
+}
+
+// forget removes what a run has left that is repeated: the first would be compared with itself.
+func (p *project) forget(t *testing.T) {
+	t.Helper()
+	for _, folder := range []string{p.folder, p.service} {
+		for _, name := range []string{"baseline.json", "result.json", "comment.md"} {
+			must.Succeed(t, os.RemoveAll(filepath.Join(folder, name)))
+		}
+	}
 }
 
 // leaves checks the files of a run.
