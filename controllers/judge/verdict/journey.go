@@ -95,15 +95,18 @@ func (s sample) journeyTime() observation {
 		return unknown("%s has %d samples; at least %d are needed.", s.place(), n, needed)
 	}
 	o := between(metric.Micros(from.Of(h)), metric.Micros(from.Of(s.journey.Ideally())))
-	o.apart = s.timeApart(o.ideal)
+	o.apart, o.worst = s.timeApart(o.ideal), nil
+	never := max(0, s.journey.Due-s.journey.Started)
 	o.caveat = fmt.Sprintf("%s leaves out %d journeys that the end of the step cut: how long these would have taken is not known.", s.place(), s.journey.Unfinished.Count())
+	if never > 0 {
+		o.caveat = fmt.Sprintf("%s leaves out %d journeys that the end of the step cut, and %d that were due and never began.", s.place(), s.journey.Unfinished.Count(), never)
+	}
 	all := h.Clone()
 	switch {
 	case all.Merge(s.journey.Unfinished) != nil: // there are more than can be counted
-		o.worst = nil
 	case from.Quantile > 0:
-		o.worst = withCut(h, s.journey.Unfinished, from)
-	default:
+		o.worst = withCut(h, s.journey.Unfinished, never, from)
+	default: // of those that began
 		o.worst = metric.Micros(from.Of(all))
 	}
 	return o
@@ -111,15 +114,16 @@ func (s sample) journeyTime() observation {
 
 // withCut is the quantile of journeys some of which were cut, of which it is known how long they had taken: each
 // would have ended as those did that took longer than that (Kaplan and Meier, "Nonparametric estimation from
-// incomplete observations", 1958). nil: it is longer than any that was completed.
-func withCut(completed, cut *measure.Histogram, from metric.Times) *big.Rat {
+// incomplete observations", 1958). So many more never began, and take for ever. nil: it is longer than any that was
+// completed.
+func withCut(completed, cut *measure.Histogram, never int64, from metric.Times) *big.Rat {
 	left, ended, longer := completed.Count()+cut.Count(), int64(0), 1.0
-	cuts := cut.Counts()
+	begun, cuts := float64(left)/(float64(left)+float64(never)), cut.Counts()
 	for slot, n := range completed.Counts() {
 		if n > 0 {
 			ended += n
 			longer *= 1 - float64(n)/float64(left)
-			if longer <= 1-from.Share()+1e-9 {
+			if 1-begun+begun*longer <= 1-from.Share()+1e-9 {
 				return metric.Micros(atRank(completed, ended))
 			}
 		}
