@@ -119,8 +119,9 @@ func (f *userFeed) finish(end time.Duration) {
 			continue
 		}
 		if w.counts {
+			// Its last response may have come after the end, and it would have waited for its next request.
 			i, _ := w.Journey()
-			f.sched.x.rec.journeys[i].leave(end - w.began.measured)
+			f.sched.x.rec.journeys[i].leave(max(end, f.states[user].free) - w.began.measured)
 		}
 		if x := f.sched.x; x.source.KeepsValues() {
 			x.runner.values[f.number(user)] = w.Values

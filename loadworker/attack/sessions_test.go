@@ -79,6 +79,21 @@ func TestSessionsBeginWhenTheyAreDueWhateverTheOthersDo(t *testing.T) {
 	}
 }
 
+// A session whose response comes after the end of the window sends no more: it is known to take that long, and the
+// wait that would follow.
+func TestSessionsThatAreCutHaveTheTimeOfTheirLastResponse(t *testing.T) {
+	for name, s := range map[string]simulated{
+		"sessions": {step: sessionsStep(10, 5*time.Second, false)},
+		"users":    {step: usersStep(10, ClosedUsers{Duration: 5 * time.Second})},
+	} {
+		s.journeys, s.serve = pair(time.Second), always(6*time.Second)
+		m, _ := s.run(t)
+		if j := &m.Journeys[0]; j.Unfinished.Count() != j.Started || (j.Unfinished.Min()-7*time.Second).Abs() > 10*ms {
+			t.Errorf("%s: %d of %d are under way, the youngest for %v; want all, for 7s", name, j.Unfinished.Count(), j.Started, j.Unfinished.Min())
+		}
+	}
+}
+
 // A session that finds no connection waits from when it was due, and is unsent if it never finds one.
 func TestSessionsBeyondTheConnectionsAreUnsent(t *testing.T) {
 	s := simulated{step: sessionsStep(10, 10*time.Second, false), journeys: pair(8 * time.Second), serve: always(500 * ms), connections: 20}
