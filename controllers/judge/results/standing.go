@@ -132,7 +132,7 @@ func (c course) standingUsers(undecided int64) time.Duration {
 	}
 	factor := min(overlongOfOne, max(overlong, overlongOfOne*fewUsers/users))
 	n, sum := s.LongerThan(c.overlong(s, factor, min(users/2, s.Count()/200)))
-	if 100*(n+undecided) < (100-dip)*int64(min(c.load.Users, c.load.LastUsers())) {
+	if 100*(n+undecided) < (100-dip)*int64(c.load.Users+c.load.LastUsers())/2 {
 		return 0
 	}
 	waited := float64(sum) + float64(undecided)*float64(c.merged.Window)

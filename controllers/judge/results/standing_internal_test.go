@@ -125,7 +125,7 @@ func TestUsersWhoStood(t *testing.T) {
 	to := v1beta1.NewDecimal("1000")
 	ramp.load.RampTo = &to
 	ramp.merged.UserTime = 1000 * 100 * time.Second
-	if got := ramp.standingUsers(1); got != ms {
-		t.Errorf("one of a ramp stood for %v, want 1ms", got)
+	if got := ramp.standingUsers(126); got != 126*ms { // of 501 on average
+		t.Errorf("a quarter of the users of a ramp stood for %v, want 126ms", got)
 	}
 }
