@@ -129,6 +129,11 @@ type Figure struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	WithoutGenerator string `json:"withoutGenerator,omitempty"`
+	// withUntimed is the value of a percentile if the requests that were not sent or not
+	// answered had taken longer than all others. Absent where it equals value.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	WithUntimed string `json:"withUntimed,omitempty"`
 	// lateTogether is by how much longer a time may be since requests that were sent late came
 	// to the target together. Absent: by nothing, or it is not known.
 	// +optional

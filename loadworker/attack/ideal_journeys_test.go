@@ -3,11 +3,16 @@
 package attack
 
 import (
+	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 )
 
@@ -44,6 +49,28 @@ func TestIdealTimesOfJourneysAreThoseWithoutTheGeneratorsFault(t *testing.T) {
 					t.Error("the measured times do not show the fault")
 				}
 			})
+		}
+	}
+}
+
+// Users who begin together think together: answers come in waves. One of a hundred requests takes twenty times as long,
+// which is no downtime.
+func TestUsersWhoThinkTogetherSeeNoDowntime(t *testing.T) {
+	const users, window = 26, 13 * time.Second
+	load := v1beta1.StepLoad{Users: users, Duration: &metav1.Duration{Duration: window}}
+	for seed := range uint64(10) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		s := simulated{step: usersStep(users, ClosedUsers{Duration: window}), timeout: 30 * time.Second, serve: func(int, *hit) (time.Duration, int) {
+			took := 0.33 * math.Exp(0.24*random.NormFloat64())
+			if random.IntN(100) == 0 {
+				took *= 20
+			}
+			return seconds(took), 200
+		}}
+		s.journeys = pair(540 * ms)
+		m, _ := s.run(t)
+		if d, ok := results.DowntimeOf(&load, m); !ok || d.Least > window/200 {
+			t.Errorf("seed %d: down for %v", seed, d.Least)
 		}
 	}
 }

@@ -68,7 +68,10 @@ func (w *walk) isBeyond(took time.Duration) bool {
 func (f *userFeed) goOn(user int, free, lag time.Duration, res result) time.Duration {
 	x, u := f.sched.x, &f.states[user]
 	if res.undecided || res.cut {
-		return free // nothing follows: the journey is under way
+		if u.walk.isBeyond(res.received - u.walk.began.measured) { // whatever comes
+			u.walk.next(x.rec, f.draws, true, res.stalled, instant{res.received, res.received - lag})
+		}
+		return free // nothing follows: else the journey is under way
 	}
 	wait := u.walk.next(x.rec, f.draws, res.outcome == measure.Success, res.excused(), instant{res.received, res.received - lag})
 	due, ok := f.schedule.dueAt(f.number(user), u.k, free+wait)
@@ -116,8 +119,9 @@ func (f *userFeed) finish(end time.Duration) {
 			continue
 		}
 		if w.counts {
+			// Its last response may have come after the end, and it would have waited for its next request.
 			i, _ := w.Journey()
-			f.sched.x.rec.journeys[i].leave(end - w.began.measured)
+			f.sched.x.rec.journeys[i].leave(max(end, f.states[user].free) - w.began.measured)
 		}
 		if x := f.sched.x; x.source.KeepsValues() {
 			x.runner.values[f.number(user)] = w.Values

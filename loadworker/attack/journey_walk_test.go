@@ -349,21 +349,26 @@ func TestJourneysOfARampOfUsers(t *testing.T) {
 }
 
 // What is in flight when a step is cut, or has waited for less than its timeout at its end, is
-// undecided, and its journey under way.
+// undecided, and its journey under way, unless it has broken its time limit: it has failed, whatever comes.
 func TestAJourneyWhoseRequestIsUndecidedIsUnderWay(t *testing.T) {
 	for name, tt := range map[string]struct {
-		load Load
-		cut  time.Duration
+		load          Load
+		cut           time.Duration
+		limit, failed int64 // the limit in seconds
 	}{
-		"a cut":           {ClosedUsers{Duration: time.Minute}, time.Second},
-		"the burst's end": {Burst{Requests: 1, Limit: 3 * time.Second}, time.Hour},
+		"a cut":                   {ClosedUsers{Duration: time.Minute}, 2 * time.Second, 3, 0},
+		"a cut after the limit":   {ClosedUsers{Duration: time.Minute}, 2 * time.Second, 1, 3},
+		"the burst's end":         {Burst{Requests: 1, Limit: 3 * time.Second}, time.Hour, 4, 0},
+		"it ends after the limit": {Burst{Requests: 1, Limit: 3 * time.Second}, time.Hour, 2, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, d testDriver) {
 				handle, _ := hold(t)
-				x := d.runner(t, buying(t, d.oracle(t, handle).URL, 3)).Start(usersStep(3, tt.load), time.Now())
+				c := buying(t, d.oracle(t, handle).URL, 3)
+				c.journeys[0].TimeLimit = time.Duration(tt.limit) * time.Second
+				x := d.runner(t, c).Start(usersStep(3, tt.load), time.Now())
 				defer time.AfterFunc(tt.cut, x.Cut).Stop()
-				wantJourney(t, finish(t, x), 3, 0, 0)
+				wantJourney(t, finish(t, x), 3, 0, tt.failed)
 			})
 		})
 	}

@@ -3,11 +3,15 @@
 package attack
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/pace"
@@ -76,6 +80,54 @@ func TestSessionsBeginWhenTheyAreDueWhateverTheOthersDo(t *testing.T) {
 				t.Errorf("%d displaced, %d unsent by the generator", displacedOf(m), m.UnsentByGenerator)
 			}
 		})
+	}
+}
+
+// A session whose response comes after the end of the window sends no more: it is known to take that long, and the
+// wait that would follow.
+func TestSessionsThatAreCutHaveTheTimeOfTheirLastResponse(t *testing.T) {
+	for name, s := range map[string]simulated{
+		"sessions": {step: sessionsStep(10, 5*time.Second, false)},
+		"users":    {step: usersStep(10, ClosedUsers{Duration: 5 * time.Second})},
+	} {
+		s.journeys, s.serve = pair(time.Second), always(6*time.Second)
+		m, _ := s.run(t)
+		if j := &m.Journeys[0]; j.Unfinished.Count() != j.Started || (j.Unfinished.Min()-7*time.Second).Abs() > 10*ms {
+			t.Errorf("%s: %d of %d are under way, the youngest for %v; want all, for 7s", name, j.Unfinished.Count(), j.Started, j.Unfinished.Min())
+		}
+	}
+}
+
+// There are more and more sessions until as many end as begin, and so of their requests: that is no growth. A target
+// that takes fewer requests than the sessions have is another matter.
+func TestRequestsOfSessionsGrowOnceTheseHaveSettled(t *testing.T) {
+	queue := &simulatedTarget{servers: make([]time.Duration, 1), service: func(*rand.Rand) time.Duration { return 11 * ms }}
+	for name, tt := range map[string]struct {
+		simulated
+		want  v1beta1.OutstandingTrend
+		warm  time.Duration
+		waits time.Duration
+	}{
+		"sessions of half the step":      {simulated{step: sessionsStep(50, 20*time.Second, false), serve: always(time.Second)}, v1beta1.OutstandingSteady, 0, 8 * time.Second},
+		"longer ones":                    {simulated{step: sessionsStep(50, 16*time.Second, false), serve: always(time.Second)}, v1beta1.OutstandingUnknown, 0, 8 * time.Second},
+		"after a warm-up":                {simulated{step: sessionsStep(50, 16*time.Second, false), serve: always(time.Second)}, v1beta1.OutstandingSteady, 10 * time.Second, 8 * time.Second},
+		"none is completed":              {simulated{step: sessionsStep(50, 8*time.Second, false), serve: always(time.Second)}, v1beta1.OutstandingUnknown, 0, 8 * time.Second},
+		"more requests than are handled": {simulated{step: sessionsStep(50, 30*time.Second, false), serve: func(u int, h *hit) (time.Duration, int) { return queue.serve(0, u, h) }}, v1beta1.OutstandingGrowing, 0, time.Second},
+	} {
+		tt.step.WarmUp, tt.journeys, tt.timeout = tt.warm, pair(tt.waits), time.Minute
+		m, _ := tt.run(t)
+		load, rate := v1beta1.StepLoad{Sessions: new(int64), Duration: &metav1.Duration{Duration: tt.step.Load.length()}, WarmUp: &metav1.Duration{Duration: tt.warm}}, v1beta1.NewDecimal("50")
+		load.Rate = &rate
+		growth, _, unknown := results.Drift(&load, m)
+		got := v1beta1.OutstandingSteady
+		if unknown != "" {
+			got = v1beta1.OutstandingUnknown
+		} else if growth > 0 {
+			got = v1beta1.OutstandingGrowing
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, by %.2f/s, want %s", name, got, growth, tt.want)
+		}
 	}
 }
 

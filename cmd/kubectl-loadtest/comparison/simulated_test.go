@@ -78,7 +78,7 @@ func (g target) result(r *rand.Rand, speed float64) *v1beta1.StepResult {
 	result.Goodput = fmt.Sprintf("%.3f", float64(result.Expected)/g.seconds)
 	result.ResponseTime = latencyOf(times)
 	result.Outstanding = &v1beta1.OutstandingResult{Trend: v1beta1.OutstandingSteady}
-	if trend.Of(&outstanding, time.Duration(g.seconds)*time.Second, result.Due).Trend == trend.Growing {
+	if trend.Of(&outstanding, time.Duration(g.seconds)*time.Second, 0, result.Due).Trend == trend.Growing {
 		result.Outstanding.Trend = v1beta1.OutstandingGrowing
 	}
 	return result

@@ -26,7 +26,7 @@ func (m Metric) Below(h *measure.Histogram, excused int64) (d time.Duration) {
 	case m.Name == v1beta1.MetricLongest:
 		q = Parts
 	}
-	rank := max(1, (q*n+Parts-1)/Parts-excused)
+	rank := max(1, rankOf(q, n)-excused)
 	d, _ = h.Quantile(float64(rank) / float64(n))
 	return d
 }

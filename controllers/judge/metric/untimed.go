@@ -1,6 +1,11 @@
 package metric
 
-import "github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+import (
+	"math/big"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
 
 // Untimed is how many requests have no time, since they were never sent or had no answer: a quantile of
 // the others looks fast if the target is slow.
@@ -27,3 +32,38 @@ func (u Untimed) Decide(name v1beta1.Metric, missing int64) bool {
 	q := Of(name).Times().Quantile
 	return q > 0 && missing*Parts > (Parts-q)*u.Due
 }
+
+// WithUntimed is the value of a quantity if the requests that have no time had taken longer than all others, but for
+// those that a steady generator would have sent: these would have taken as long as others. Of a quantile it is that of a
+// higher rank: from the histogram or, where there is none, the shortest that is known of no lower one.
+func WithUntimed(q Quantity, result *v1beta1.StepResult) *big.Rat {
+	value, times, u := Value(q, result), Of(q.Metric).Times(), UntimedOf(q, result)
+	missing := u.Missing - u.ByGenerator
+	l, histogram := result.ResponseTime, result.Histogram
+	if part := q.part(result); part != nil {
+		l, histogram = part.ResponseTime, ""
+	}
+	if value == nil || times.Quantile == 0 || missing == 0 || u.Decide(q.Metric, u.Missing) {
+		return value
+	}
+	n := l.Samples
+	rank := rankOf(times.Quantile, n+missing)
+	if h, err := measure.DecodeHistogram(histogram, 0); err == nil && h.Count() == n {
+		if d, ok := h.Quantile(float64(rank) / float64(n)); ok {
+			return Micros(d)
+		}
+		return Micros(h.Max())
+	}
+	for _, higher := range Quantiles() {
+		if known := *higher.Times().Field(l); known != nil && rankOf(higher.Times().Quantile, n) >= rank {
+			return Micros(known.Duration)
+		}
+	}
+	if longest := Micros(v1beta1.OrZero(l.Longest)); longest.Cmp(value) > 0 {
+		return longest
+	}
+	return value
+}
+
+// rankOf is the rank of a quantile among so many times.
+func rankOf(quantile, n int64) int64 { return (quantile*n + Parts - 1) / Parts }

@@ -101,6 +101,9 @@ func Figures(result *v1beta1.StepResult, byPart []Quantity) []v1beta1.Figure {
 			if ideal := Ideal(q, result); ideal != nil && ideal.Cmp(value) != 0 {
 				f.WithoutGenerator = Text(q.Metric, ideal)
 			}
+			if longer := WithUntimed(q, result); longer.Cmp(value) != 0 {
+				f.WithUntimed = Text(q.Metric, longer)
+			}
 			if late := LateTogether(q, result); late.Sign() > 0 {
 				f.LateTogether = Text(q.Metric, late)
 			}

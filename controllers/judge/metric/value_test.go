@@ -38,8 +38,9 @@ func TestFigures(t *testing.T) {
 		{Metric: "failureRate", Request: "Read"}, {Metric: "p95", Request: "Read"}, {Metric: "failureRate", Request: "Write"},
 	}
 	want := []v1beta1.Figure{
-		{Metric: "p50", Value: "0.697ms"}, {Metric: "p75", Value: "1ms"}, {Metric: "p90", Value: "41.2ms"}, {Metric: "p95", Value: "50ms"},
-		{Metric: "p99", Value: "1000ms"}, // 3 of 300 have no time, which may be that of any higher percentile
+		{Metric: "p50", Value: "0.697ms", WithUntimed: "1ms"}, {Metric: "p75", Value: "1ms", WithUntimed: "41.2ms"},
+		{Metric: "p90", Value: "41.2ms", WithUntimed: "50ms"}, {Metric: "p95", Value: "50ms", WithUntimed: "1000ms"},
+		{Metric: "p99", Value: "1000ms", WithUntimed: "1500ms"}, // 3 of 300 have no time, which may be that of any higher percentile
 		{Metric: "longest", Value: "72000ms"}, {Metric: "mean", Value: "1.235ms"},
 		{Metric: "failureRate", Value: "0.3367%"}, {Metric: "rateLimitedRate", Value: "33.333333%"}, {Metric: "unsentRate", Value: "1%"},
 		{Metric: "goodput", Value: "29"}, {Metric: "throughput", Value: "29.5"}, {Metric: "itemsPerSecond", Value: "290"},

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -43,9 +44,29 @@ func trendsOf(load *v1beta1.StepLoad, merged *measure.Measurement) (measured, id
 	if load.Duration != nil {
 		window = load.Duration.Duration // that of the timeline, also if the step was cut
 	}
-	measured = trend.Of(merged.Timeline, window, merged.Due)
-	ideal = trend.Of(withoutGenerator(merged), window, merged.Due)
+	settled := sessionsSettled(load, merged)
+	measured = trend.Of(merged.Timeline, window, settled, merged.Due)
+	ideal = trend.Of(withoutGenerator(merged), window, settled, merged.Due)
 	return measured, ideal, untested(load, merged.Window < window*99/100, measured.Trend)
+}
+
+// sessionsSettled is when as many sessions end as begin, in the window: until then there are more and more of them, and
+// so of their requests. 0 of any other load; the longest time there is if none was completed.
+func sessionsSettled(load *v1beta1.StepLoad, merged *measure.Measurement) time.Duration {
+	if load.Sessions == nil {
+		return 0
+	}
+	longest := time.Duration(0)
+	for i := range merged.Journeys {
+		if j := &merged.Journeys[i]; j.Started > 0 {
+			took, ok := j.Time.Quantile(0.9)
+			if !ok {
+				return math.MaxInt64
+			}
+			longest = max(longest, took)
+		}
+	}
+	return longest - v1beta1.OrZero(load.WarmUp)
 }
 
 // withoutGenerator is the timeline without the requests that the generator alone kept
@@ -103,6 +124,8 @@ func untested(load *v1beta1.StepLoad, cut bool, found trend.Trend) string {
 		return "The load of a ramp changes, and so does the number of outstanding requests."
 	case cut:
 		return "The step was cut before its end."
+	case load.Sessions != nil && found == trend.Unknown:
+		return "Outstanding requests grow until as many sessions end as begin, after which the step was too short to tell."
 	case found == trend.Unknown:
 		return "There were too few requests to tell."
 	}

@@ -122,14 +122,19 @@ func (c course) usual(i, first, last int) float64 {
 }
 
 // standingUsers is the share of the users' time that went into requests which were answered
-// much later than others, of the window.
+// much later than others, of the window. As answers count as too few from dip on, as large a part of the
+// users must have waited: one slow request among many users does not make answers fewer, which by chance, or
+// since the users think at the same time, they always are somewhere.
 func (c course) standingUsers(undecided int64) time.Duration {
 	s, users := c.total.Service, int64(c.load.MostUsers())
 	if users == 0 || c.merged.UserTime <= 0 {
 		return 0
 	}
 	factor := min(overlongOfOne, max(overlong, overlongOfOne*fewUsers/users))
-	_, sum := s.LongerThan(c.overlong(s, factor, min(users/2, s.Count()/200)))
+	n, sum := s.LongerThan(c.overlong(s, factor, min(users/2, s.Count()/200)))
+	if 100*(n+undecided) < (100-dip)*int64(c.load.Users+c.load.LastUsers())/2 {
+		return 0
+	}
 	waited := float64(sum) + float64(undecided)*float64(c.merged.Window)
 	return min(c.ofWindow(waited/float64(c.merged.UserTime)), c.dips())
 }

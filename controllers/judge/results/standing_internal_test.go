@@ -81,12 +81,14 @@ func TestAnswersThatAreMissingUntilThePeak(t *testing.T) {
 	}
 }
 
-// How much longer than others a request of users must have taken falls with their number.
+// How much longer than others a request of users must have taken falls with their number. A quarter of them must have
+// waited: as many keep answers from coming that are fewer by a quarter.
 func TestUsersWhoStood(t *testing.T) {
 	users := func(n int32, slow time.Duration, edits ...func(*course)) course {
 		return courseOf(100, append([]func(*course){func(c *course) {
 			c.load.Users, c.merged.UserTime = n, time.Duration(n)*10*time.Second
-			took(map[time.Duration]int64{ms: 995, slow: 5})(c)
+			waited := int64(max(5, n/4))
+			took(map[time.Duration]int64{ms: 199 * waited, slow: waited})(c)
 		}, answered(10, 0, 0, 0)}, edits...)...)
 	}
 	for name, tc := range map[string]struct {
@@ -102,11 +104,13 @@ func TestUsersWhoStood(t *testing.T) {
 		"not twenty times":                      {users(5, 69*ms, took(map[time.Duration]int64{ms: 998, 69 * ms: 2})), 0, false},
 		"one of them":                           {users(1, 71*ms, took(map[time.Duration]int64{ms: 999, 71 * ms: 1})), 0, true},
 		"no twenty times":                       {users(1, 69*ms, took(map[time.Duration]int64{ms: 999, 69 * ms: 1})), 0, false},
-		"undecided ones waited":                 {users(100, ms), 1, true},
+		"fewer than a quarter of them":          {users(104, 54*ms, took(map[time.Duration]int64{ms: 4975, 54 * ms: 25})), 0, false},
+		"undecided ones waited":                 {users(100, ms), 25, true},
+		"fewer of these":                        {users(100, ms), 24, false},
 		"answers did not dip":                   {users(100, 54*ms, answered(10, 10, 10, 10)), 0, false},
 		"the time of the users is not known":    {users(100, 54*ms, func(c *course) { c.merged.UserTime = 0 }), 0, false},
 		"nor that of arrivals":                  {users(100, 54*ms, func(c *course) { c.load.Users = 0 }), 0, false},
-		"one in 200 may be what a target does":  {users(100, time.Second, took(map[time.Duration]int64{ms: 994, time.Second: 6})), 0, true},
+		"one in 200 may be what a target does":  {users(20, time.Second, took(map[time.Duration]int64{ms: 994, time.Second: 6})), 0, true},
 		"more of them are, of a smaller number": {users(2, time.Second, took(map[time.Duration]int64{ms: 994, time.Second: 6})), 0, false},
 	} {
 		if got := tc.course.standingUsers(tc.undecided); (got > 0) != tc.stood {
@@ -121,7 +125,7 @@ func TestUsersWhoStood(t *testing.T) {
 	to := v1beta1.NewDecimal("1000")
 	ramp.load.RampTo = &to
 	ramp.merged.UserTime = 1000 * 100 * time.Second
-	if got := ramp.standingUsers(1); got != ms {
-		t.Errorf("one of a ramp stood for %v, want 1ms", got)
+	if got := ramp.standingUsers(126); got != 126*ms { // of 501 on average
+		t.Errorf("a quarter of the users of a ramp stood for %v, want 126ms", got)
 	}
 }

@@ -59,7 +59,7 @@ func (s target) growing(load float64, window time.Duration, steps int) float64 {
 	n := 0
 	for step := range steps {
 		random := rand.New(rand.NewPCG(uint64(step), uint64(s.slots)))
-		if timeline, due := s.outstanding(random, load, window); trend.Of(timeline, window, due).Trend == trend.Growing {
+		if timeline, due := s.outstanding(random, load, window); trend.Of(timeline, window, 0, due).Trend == trend.Growing {
 			n++
 		}
 	}

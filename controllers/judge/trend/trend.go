@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// parts is into how many parts a window is divided, and settling how many of them, the
-	// first ones, are left out.
-	parts, settling = 20, 2
+	// parts is into how many parts a window is divided, settling how many of them, the
+	// first ones, are left out at least, and fewest how many must be left: of fewer, none is significant.
+	parts, settling, fewest = 20, 2, 8
 	// significant is the z beyond which there is a trend.
 	significant = 3
 	// leastDue is of how many requests, one for each part, a trend can be told.
@@ -46,17 +46,18 @@ type Outstanding struct {
 	Growth float64
 }
 
-// Of is what was outstanding in a window in which that many requests were due. t may be
+// Of is what was outstanding in a window in which that many requests were due, once the load has settled. t may be
 // nil: it is Unknown then.
-func Of(t *measure.Timeline, window time.Duration, due int64) Outstanding {
+func Of(t *measure.Timeline, window, settled time.Duration, due int64) Outstanding {
 	if t == nil || window <= 0 {
 		return Outstanding{}
 	}
-	means := partMeans(&t.Outstanding)
+	skipped := math.Ceil(min(parts-1, parts*settled.Seconds()/window.Seconds()))
+	means := partMeans(&t.Outstanding, max(settling, int(skipped)))
 	part := window.Seconds() / parts
 	o := Outstanding{Mean: mean(means), Growth: Slope(means) / part}
 	switch {
-	case due < leastDue:
+	case due < leastDue, len(means) < fewest:
 	case Z(means) > significant && o.Growth*part*float64(len(means)) >= leastGrown:
 		o.Trend = Growing
 	default:
@@ -65,11 +66,11 @@ func Of(t *measure.Timeline, window time.Duration, due int64) Outstanding {
 	return o
 }
 
-// partMeans are the means of the parts that count.
-func partMeans(slots *[measure.TimelineSlots]int64) []float64 {
+// partMeans are the means of the parts that count: those after so many.
+func partMeans(slots *[measure.TimelineSlots]int64, skipped int) []float64 {
 	const each = measure.TimelineSlots / parts
 	var means []float64
-	for part := range slices.Chunk(slots[settling*each:], each) {
+	for part := range slices.Chunk(slots[skipped*each:], each) {
 		var sum int64
 		for _, n := range part {
 			sum += n

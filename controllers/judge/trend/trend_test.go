@@ -86,21 +86,21 @@ func TestTrends(t *testing.T) {
 			if tt.outstanding != nil {
 				line = timeline(tt.outstanding)
 			}
-			got := trend.Of(line, window, tt.due)
+			got := trend.Of(line, window, 0, tt.due)
 			if got.Trend != tt.trend || !near(got.Mean, tt.mean) || !near(got.Growth, tt.growth) {
 				t.Errorf("%+v, want %v, %v and %v", got, tt.trend, tt.mean, tt.growth)
 			}
 		})
 	}
 	rising := timeline(each)
-	if got := trend.Of(rising, 0, 1000); got != (trend.Outstanding{}) {
+	if got := trend.Of(rising, 0, 0, 1000); got != (trend.Outstanding{}) {
 		t.Errorf("without a window: %+v", got)
 	}
-	if got := trend.Of(rising, 1, 1000); got.Trend != trend.Growing {
+	if got := trend.Of(rising, 1, 0, 1000); got.Trend != trend.Growing {
 		t.Errorf("in the shortest window: %+v", got)
 	}
 	slowly := timeline(func(i int) int64 { return int64(i / 10) })
-	if got := trend.Of(slowly, 200*time.Second, 1000); got.Trend != trend.Growing || !near(got.Growth, 0.1) {
+	if got := trend.Of(slowly, 200*time.Second, 0, 1000); got.Trend != trend.Growing || !near(got.Growth, 0.1) {
 		t.Errorf("one more in each 10 s: %+v", got)
 	}
 }

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -84,9 +85,9 @@ func (s sample) observeJourneys() observation {
 	return between(metric.Percent(s.journey.Failed, ended), metric.Percent(s.journey.Failed-s.journey.Excused, ended))
 }
 
-// journeyTime is a time of the journeys that were completed. Those that the end of the
-// step ended would have taken longer than they had: where that alone makes the value worse,
-// it is not certain. So journeys that hang do not make the others look like all.
+// journeyTime is a time of the journeys that were completed. Those that the end of the step cut would have taken
+// longer than they had: where that may make the value worse, it is not certain. So journeys that hang do not make the
+// others look like all.
 func (s sample) journeyTime() observation {
 	from, h := s.metric.Times(), s.journey.Time
 	needed := from.Needed()
@@ -94,14 +95,39 @@ func (s sample) journeyTime() observation {
 		return unknown("%s has %d samples; at least %d are needed.", s.place(), n, needed)
 	}
 	o := between(metric.Micros(from.Of(h)), metric.Micros(from.Of(s.journey.Ideally())))
-	o.apart = s.timeApart(o.ideal)
-	o.caveat = fmt.Sprintf("%s leaves out %d journeys that the end of the step cut, after more time than that.",
-		s.place(), s.journey.Unfinished.Count())
-	all := h.Clone()
-	if all.Merge(s.journey.Unfinished) != nil { // there are more than can be counted
-		o.worst = nil
-		return o
+	o.apart, o.worst = s.timeApart(o.ideal), nil
+	never := max(0, s.journey.Due-s.journey.Started)
+	o.caveat = fmt.Sprintf("%s leaves out %d journeys that the end of the step cut: how long these would have taken is not known.", s.place(), s.journey.Unfinished.Count())
+	if never > 0 {
+		o.caveat = fmt.Sprintf("%s leaves out %d journeys that the end of the step cut, and %d that were due and never began.", s.place(), s.journey.Unfinished.Count(), never)
 	}
-	o.worst = metric.Micros(from.Of(all))
+	all := h.Clone()
+	switch {
+	case all.Merge(s.journey.Unfinished) != nil: // there are more than can be counted
+	case from.Quantile > 0:
+		o.worst = withCut(h, s.journey.Unfinished, never, from)
+	default: // of those that began
+		o.worst = metric.Micros(from.Of(all))
+	}
 	return o
+}
+
+// withCut is the quantile of journeys some of which were cut, of which it is known how long they had taken: each
+// would have ended as those did that took longer than that (Kaplan and Meier, "Nonparametric estimation from
+// incomplete observations", 1958). So many more never began, and take for ever. nil: it is longer than any that was
+// completed.
+func withCut(completed, cut *measure.Histogram, never int64, from metric.Times) *big.Rat {
+	left, ended, longer := completed.Count()+cut.Count(), int64(0), 1.0
+	begun, cuts := float64(left)/(float64(left)+float64(never)), cut.Counts()
+	for slot, n := range completed.Counts() {
+		if n > 0 {
+			ended += n
+			longer *= 1 - float64(n)/float64(left)
+			if 1-begun+begun*longer <= 1-from.Share()+1e-9 {
+				return metric.Micros(atRank(completed, ended))
+			}
+		}
+		left -= n + cuts[slot]
+	}
+	return nil
 }

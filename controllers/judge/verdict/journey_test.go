@@ -17,6 +17,7 @@ func journeys(completed int64, took time.Duration, failed, left int64, after tim
 	return func(o *outcome) {
 		j := measure.NewJourneys(1)[0]
 		j.Started, j.Completed, j.Failed = completed+failed+left, completed, failed
+		j.Due = j.Started
 		j.Time.RecordN(took, completed)
 		j.Unfinished.RecordN(after, left)
 		o.merged.Journeys = append(o.merged.Journeys, j)
@@ -31,6 +32,15 @@ func byLateGenerator(excused int64, ideal time.Duration, of func(*outcome)) func
 		j := &o.merged.Journeys[len(o.merged.Journeys)-1]
 		j.Excused, j.Ideal = excused, measure.NewHistogram()
 		j.Ideal.RecordN(ideal, j.Completed)
+	}
+}
+
+// unbegun are journeys of which so many more were due.
+func unbegun(n int64, of func(*outcome)) func(*outcome) {
+	return func(o *outcome) {
+		of(o)
+		j := &o.merged.Journeys[len(o.merged.Journeys)-1]
+		j.Due = j.Started + n
 	}
 }
 
@@ -65,7 +75,21 @@ func TestThresholdsOfJourneys(t *testing.T) {
 		},
 		"journeys that hang do not make the others look like all": {
 			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, 10, 20*time.Second), other}, inconclusive, "1.000447s",
-			"p95 of a in step burst leaves out 10 journeys that the end of the step cut, after more time than that.",
+			"p95 of a in step burst leaves out 10 journeys that the end of the step cut: how long these would have taken is not known.",
+		},
+		"journeys that may yet take longer than the others": {
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, 10, 1500*ms), other}, inconclusive, "1.000447s",
+			"p95 of a in step burst leaves out 10 journeys that the end of the step cut: how long these would have taken is not known.",
+		},
+		"as few as the percentile leaves out may": {
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, 5, 1500*ms), other}, passed, "1.000447s", "",
+		},
+		"as many as the percentile leaves out never began": {
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){unbegun(5, journeys(95, time.Second, 0, 0, 0)), other}, passed, "1.000447s", "",
+		},
+		"more than that never began": {
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){unbegun(6, journeys(95, time.Second, 0, 0, 0)), other}, inconclusive, "1.000447s",
+			"p95 of a in step burst leaves out 0 journeys that the end of the step cut, and 6 that were due and never began.",
 		},
 		"too few": {
 			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(19, time.Second, 0, 0, 0), other}, inconclusive, "",
@@ -103,7 +127,7 @@ func TestThresholdsOfJourneys(t *testing.T) {
 		},
 		"more under way than can be counted": {
 			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, math.MaxInt64-50, 0), other}, inconclusive, "1.000447s",
-			"p95 of a in step burst leaves out 9223372036854775757 journeys that the end of the step cut, after more time than that.",
+			"p95 of a in step burst leaves out 9223372036854775757 journeys that the end of the step cut: how long these would have taken is not known.",
 		},
 		"times that cannot be added up": {
 			ofJourneys(atMost("p95", "2s"), "a", "b"), []func(*outcome){journeys(math.MaxInt64, time.Second, 0, 0, 0), journeys(1, time.Second, 0, 0, 0)}, inconclusive, "",

@@ -22,6 +22,7 @@ func TestLatencies(t *testing.T) {
 		},
 		"median needs two":            {atMost("p50", "1s"), sent(1, 0), inconclusive, "", "p50 of step burst has 1 samples; at least 2 are needed."},
 		"p99.9 needs a thousand":      {atMost("p99.9", "1s"), sent(999, 0), inconclusive, "", "p99.9 of step burst has 999 samples; at least 1000 are needed."},
+		"p97 needs 34":                {atMost("p97", "1ms"), sent(33, 0), inconclusive, "", "p97 of step burst has 33 samples; at least 34 are needed."},
 		"p99.9 has a thousand":        {atMost("p99.9", "1s"), sent(1000, 0), passed, "10.007ms", ""},
 		"p99.99 needs ten thousand":   {atMost("p99.99", "1s"), sent(9999, 0), inconclusive, "", "p99.99 of step burst has 9999 samples; at least 10000 are needed."},
 		"p99.99 has ten thousand":     {atMost("p99.99", "1s"), sent(10000, 0), passed, "10.007ms", ""},

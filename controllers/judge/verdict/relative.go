@@ -82,6 +82,11 @@ func relative(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, t *v1b
 		result.Message = text.Truncate(s.sentence(t, b, c, answer)+sentence, maxMessage)
 		return result
 	}
+	if longer := s.withUntimed().change(); answer != statistics.Unsure && b.allows(longer) != answer {
+		result.Message = text.Truncate(fmt.Sprintf("%s If the requests that were not sent or not answered had taken longer than all others, the change would be %s, so these decide.",
+			s.sentence(t, b, c, answer), b.signed(longer.Factor)), maxMessage)
+		return result
+	}
 	switch answer {
 	case statistics.Yes:
 		result.State = v1beta1.ThresholdPassed
@@ -102,6 +107,8 @@ type sides struct {
 	// idealBefore and idealAfter are the same without the generator's own delay, and without
 	// what is undecided.
 	idealBefore, idealAfter []*big.Rat
+	// longBefore and longAfter are the same if requests without a time had taken longer than all others.
+	longBefore, longAfter []*big.Rat
 	// lateBefore and lateAfter are by how much longer times may be since late requests came to
 	// the target together.
 	lateBefore, lateAfter []*big.Rat
@@ -117,6 +124,12 @@ type sides struct {
 // ideally are the sides without the generator's own delay.
 func (s sides) ideally() sides {
 	s.before, s.after = s.idealBefore, s.idealAfter
+	return s
+}
+
+// withUntimed are the sides if requests without a time had taken longer than all others.
+func (s sides) withUntimed() sides {
+	s.before, s.after = s.longBefore, s.longAfter
 	return s
 }
 
@@ -228,6 +241,7 @@ func newEarlier(b *v1beta1.BaselineStatus, q metric.Quantity, step *v1beta1.Step
 		since = cmp.Or(since, earlier.Run)
 		s.before = append(s.before, valueOf(f.Metric, f.Value))
 		s.idealBefore = append(s.idealBefore, valueOf(f.Metric, cmp.Or(f.WithoutGenerator, f.Value)))
+		s.longBefore = append(s.longBefore, valueOf(f.Metric, cmp.Or(f.WithUntimed, f.Value)))
 		s.lateBefore = append(s.lateBefore, valueOf(f.Metric, f.LateTogether))
 	}
 	switch {
@@ -250,7 +264,7 @@ func (s *sides) countOnce() {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return s.after[a].Cmp(s.after[b]) })
 	i := order[(len(order)-1)/2]
-	s.after, s.idealAfter, s.lateAfter = s.after[i:i+1], s.idealAfter[i:i+1], s.lateAfter[i:i+1]
+	s.after, s.idealAfter, s.longAfter, s.lateAfter = s.after[i:i+1], s.idealAfter[i:i+1], s.longAfter[i:i+1], s.lateAfter[i:i+1]
 }
 
 // untimedError is that so many requests have no time that a quantile is not known.
@@ -288,6 +302,7 @@ func withoutFigure(q metric.Quantity) string {
 // addAfter adds the values of a step of the judged target.
 func (s *sides) addAfter(q metric.Quantity, r *v1beta1.StepResult) {
 	s.after, s.idealAfter = append(s.after, metric.Value(q, r)), append(s.idealAfter, metric.Ideal(q, r))
+	s.longAfter = append(s.longAfter, metric.WithUntimed(q, r))
 	s.lateAfter, s.undecided = append(s.lateAfter, metric.LateTogether(q, r)), s.undecided+r.Undecided
 	s.generators += metric.FailedByGenerator(r)
 }
@@ -295,6 +310,7 @@ func (s *sides) addAfter(q metric.Quantity, r *v1beta1.StepResult) {
 // addBefore adds the values of a step of the control.
 func (s *sides) addBefore(q metric.Quantity, r *v1beta1.StepResult) {
 	s.before, s.idealBefore = append(s.before, metric.Value(q, r)), append(s.idealBefore, metric.Ideal(q, r))
+	s.longBefore = append(s.longBefore, metric.WithUntimed(q, r))
 	s.lateBefore, s.undecided = append(s.lateBefore, metric.LateTogether(q, r)), s.undecided+r.Undecided
 	s.generators += metric.FailedByGenerator(r)
 }

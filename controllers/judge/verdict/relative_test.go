@@ -13,6 +13,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // slowest is a result whose p95 is that many milliseconds, and whose goodput is ten
@@ -48,12 +50,14 @@ func repeated(threshold v1beta1.Threshold, results ...*v1beta1.StepResult) (*v1b
 
 // compared is the threshold's result after the last repetition, against a baseline whose
 // repetitions had these results.
-func compared(t *testing.T, threshold v1beta1.Threshold, before, after []*v1beta1.StepResult) (v1beta1.ThresholdStatus, bool) {
+func compared(t *testing.T, threshold v1beta1.Threshold, before, after []*v1beta1.StepResult, beside ...v1beta1.Threshold) (v1beta1.ThresholdStatus, bool) {
 	t.Helper()
 	earlier := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "before"}}
 	spec, status := repeated(threshold, before...)
 	earlier.Spec, earlier.Status = *spec, *status
 	spec, status = repeated(threshold, after...)
+	spec.Thresholds = append(spec.Thresholds, beside...)
+	status.Thresholds = verdict.Thresholds(spec, status.Requests, nil)
 	copied, refusal := baseline.Copy(spec, status.Steps, earlier)
 	if refusal != nil {
 		t.Fatal(refusal)
@@ -216,6 +220,47 @@ func TestChangeThatTheGeneratorDecides(t *testing.T) {
 				t.Errorf("the sentence is %q", got.Message)
 			}
 		})
+	}
+}
+
+// A percentile of all that were due is higher by as many ranks as requests have no time: a change that these ranks
+// decide is not certain.
+func TestChangeThatRequestsWithoutATimeDecide(t *testing.T) {
+	unanswered := func(n int64, withHistogram bool, longest time.Duration) []*v1beta1.StepResult {
+		r, h := slowest(40), measure.NewHistogram()
+		h.RecordN(40*ms, 960)
+		h.RecordN(longest, 40)
+		r.ResponseTime.P99, r.ResponseTime.Longest = &metav1.Duration{Duration: longest}, &metav1.Duration{Duration: longest}
+		if r.Outcomes.Unfinished, r.Failed, r.Sent, r.Due = n, n, r.Sent+n, r.Due+n; withHistogram {
+			encoded, err := h.Encode()
+			must.Succeed(t, err)
+			r.Histogram = encoded
+		}
+		return []*v1beta1.StepResult{r}
+	}
+	const decide = " If the requests that were not sent or not answered had taken longer than all others, the change would be %s, so these decide."
+	waive := atMost("failureRate", "10%")
+	for name, tc := range map[string]struct {
+		before, after []*v1beta1.StepResult
+		state         v1beta1.ThresholdState
+		suffix        string
+	}{
+		"of this run":              {unanswered(0, true, 300*ms), unanswered(30, true, 300*ms), v1beta1.ThresholdInconclusive, fmt.Sprintf(decide, "+650.08%")},
+		"of the other":             {unanswered(30, true, 300*ms), unanswered(0, true, 300*ms), v1beta1.ThresholdPassed, ""},
+		"of both":                  {unanswered(30, true, 300*ms), unanswered(30, true, 300*ms), v1beta1.ThresholdPassed, ""},
+		"too few to decide":        {unanswered(0, true, 300*ms), unanswered(9, true, 300*ms), v1beta1.ThresholdPassed, ""},
+		"not longer than others":   {unanswered(0, true, 300*ms), unanswered(30, true, 42*ms), v1beta1.ThresholdPassed, ""},
+		"without a histogram":      {unanswered(0, false, 300*ms), unanswered(9, false, 300*ms), v1beta1.ThresholdInconclusive, fmt.Sprintf(decide, "+650%")},
+		"none, without one either": {unanswered(0, false, 300*ms), unanswered(0, false, 300*ms), v1beta1.ThresholdPassed, ""},
+	} {
+		got, _ := compared(t, increase("p95", "10%"), tc.before, tc.after, waive)
+		lt := versus(t, 1, increase("p95", "10%"), waive)
+		carryOut(lt, tc.after, tc.before, nil)
+		for to, got := range map[string]v1beta1.ThresholdStatus{"a baseline": got, "a control": lt.Status.Thresholds[0]} {
+			if got.State != tc.state || got.Reason != "" || !strings.HasSuffix(got.Message, tc.suffix) {
+				t.Errorf("%s, to %s: %s (%s): %s", name, to, got.State, got.Reason, got.Message)
+			}
+		}
 	}
 }
 

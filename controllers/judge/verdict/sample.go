@@ -246,12 +246,16 @@ func (s sample) time(from metric.Times) observation {
 func withUnfinished(h *measure.Histogram, q, unfinished int64) *big.Rat {
 	n := h.Count()
 	rank := (q*(n+unfinished) + metric.Parts - 1) / metric.Parts
-	switch {
-	case q == 0 || rank > n:
+	if q == 0 || rank > n {
 		return nil
-	case rank == n:
-		return metric.Micros(h.Max())
 	}
-	d, _ := h.Quantile(float64(rank) / float64(n))
-	return metric.Micros(d)
+	return metric.Micros(atRank(h, rank))
+}
+
+// atRank is the time of a rank, from 1 to that of the longest.
+func atRank(h *measure.Histogram, rank int64) time.Duration {
+	if d, ok := h.Quantile(float64(rank) / float64(h.Count())); ok {
+		return d
+	}
+	return h.Max()
 }
