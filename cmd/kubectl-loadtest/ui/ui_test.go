@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/uitest"
@@ -287,6 +288,22 @@ func TestExport(t *testing.T) {
 	if strings.Contains(w.Body.String(), secret) {
 		t.Error("the file has the secret")
 	}
+}
+
+// The page of a run leads to those of its loads, and the file has the reports of those that are there.
+func TestLoadsOfARun(t *testing.T) {
+	s := newSite()
+	lt, one := reporttest.Read(t, "../report/testdata/loads.yaml"), uitest.Finished(t, 1, time.Hour, 100, 500)
+	one.Namespace, one.Name, one.UID = lt.Namespace, "sale-readers", "a"
+	s.backend.Put(lt)
+	s.backend.Put(one)
+	s.backend.Runs.Complete()
+	if page := s.get(t, "/run/default/sale"); !strings.Contains(page, `href="/`+secret+`/run/default/sale-readers"`) {
+		t.Error("the page does not lead to that of the load")
+	}
+	want, err := html.Report(lt, reporttest.Archived(one), one)
+	must.Succeed(t, err)
+	same.As(t, "the file", string(want), s.get(t, "/run/default/sale/report.html"))
 }
 
 // opened is an open page.

@@ -35,6 +35,7 @@ func (s Site) Sections(lt *v1beta1.LoadTest, archived []*archive.Step) ([]Part, 
 	return s.linked(lt, archived, html.Links{
 		Step:    func(index int) string { return s.stepPath(key, index) },
 		Request: func(step, index int) string { return s.requestPath(key, step, index) },
+		Load:    func(test string) string { return s.RunPath(runs.Key{Namespace: lt.Namespace, Name: test}) },
 	})
 }
 
