@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -94,8 +95,10 @@ func (g *group) pass(ctx context.Context) (changed bool, wake time.Duration, err
 		one := g.seen[l.Test]
 		seen.Loads = append(seen.Loads, lifecycle.LoadSeen{Test: one, Whole: one != nil && lifecycle.Finished(one)})
 	}
-	d := lifecycle.Decide(g.test, everything, seen, time.Now())
+	now := time.Now()
+	d := lifecycle.Decide(g.test, everything, seen, now)
 	for _, one := range d.CreateLoads {
+		one.CreationTimestamp = metav1.NewTime(now)
 		one.UID = types.UID(fmt.Sprintf("%s-%s", g.test.UID, one.Name))
 		for i := range d.Status.Loads {
 			if d.Status.Loads[i].Test == one.Name {

@@ -3,6 +3,7 @@ package local_test
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
@@ -33,6 +34,11 @@ func TestLoadsSideBySideAreCarriedOutHere(t *testing.T) {
 	same.As(t, "due", []int64{40, 20}, []int64{by[0].Result.Due, by[1].Result.Due})
 	if sum := by[0].Result.Sent + by[1].Result.Sent + by[2].Result.Sent; got.Status.Together.Sent != sum || !by[2].Ended {
 		t.Errorf("together %d of %d sent; the background ended with the run: %v", got.Status.Together.Sent, sum, by[2].Ended)
+	}
+	for _, one := range loads {
+		if age := time.Since(one.CreationTimestamp.Time); age > time.Hour {
+			t.Errorf("%s was created %s ago", one.Name, age)
+		}
 	}
 	first, second := loads[0].Status.Steps[0], loads[1].Status.Steps[0]
 	if d := second.StartTime.Sub(loads[0].Status.Steps[1].CompletionTime.Time); d < 0 {
