@@ -83,6 +83,15 @@ func TestReportReadsALocalRunWithLoads(t *testing.T) {
 	}
 }
 
+// What a file has of a run with loads is compared load by load.
+func TestLoadsOfFilesAreComparedOneByOne(t *testing.T) {
+	p := &testUser{t: t, kubeconfig: "/nowhere"}
+	saved := p.file(manifest("sale") + "status: {conditions: [{type: Finished, status: 'True'}], loads: [{name: readers, test: sale-readers}]}\n---" + manifest("sale-readers") + "status: {conditions: [{type: Finished, status: 'True'}]}\n")
+	p.run("compare", "-f", saved, "-f", saved).fails(t, "such as sale-readers, which report -f FILE sale-readers -o yaml writes of a file of both")
+	readers := p.file(p.run("report", "-f", saved, "sale-readers", "-o", "yaml").out)
+	contains(t, "the comparison", p.run("compare", "-f", readers, "-f", readers).out, "sale-readers")
+}
+
 func TestReportRefusesWhatIsNotOneLoadTest(t *testing.T) {
 	p := &testUser{t: t, kubeconfig: "/nowhere"}
 	one := p.file(manifest("a"))
