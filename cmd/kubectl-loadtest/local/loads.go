@@ -71,7 +71,9 @@ func (g *group) untilFinished(ctx context.Context) error {
 	ticker := time.NewTicker(refresh)
 	defer ticker.Stop()
 	for {
-		g.Show(g.test.DeepCopy())
+		if g.test.Status.Phase != "" {
+			g.Show(g.test.DeepCopy())
+		}
 		finished := meta.IsStatusConditionTrue(g.test.Status.Conditions, v1beta1.ConditionFinished)
 		changed, wake, err := g.pass(ctx)
 		if err != nil || finished {

@@ -98,7 +98,9 @@ func (r *run) untilFinished(ctx context.Context) error {
 	ticker := time.NewTicker(refresh)
 	defer ticker.Stop()
 	for {
-		r.Show(r.test)
+		if r.test.Status.Phase != "" { // before the first decision, it would seem to wait for an operator
+			r.Show(r.test)
+		}
 		finished := meta.IsStatusConditionTrue(r.test.Status.Conditions, v1beta1.ConditionFinished)
 		changed, wake, err := r.pass()
 		if err != nil || finished {
