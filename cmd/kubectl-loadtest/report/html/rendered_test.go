@@ -27,7 +27,10 @@ func TestInABrowser(t *testing.T) {
 	}
 	rowsAre(t, wide["secure"], "TLS handshakes", [][]string{{"100 users", "1250", "1200", "2ms", "11ms", "1250", "30"}})
 	rowsAre(t, wide["passed"], "TLS handshakes", nil)
-	rowsAre(t, wide["several"], "Loads", [][]string{{"readers", "Passed"}, {"writers", "Failed"}})
+	rowsAre(t, wide["several"], "Loads", [][]string{{"readers", "Passed"}, {"writers", "ended"}})
+	if !strings.Contains(wide["several"].Text, "Load writers of sale, which ended it") || strings.Contains(wide["several"].Text, "Load readers of sale, which") {
+		t.Error("the page does not say which load the run ended")
+	}
 	for name := range all {
 		if name != "long" && name != "hostile" { // whose texts are the same everywhere
 			eachSentenceOnce(t, name, wide[name].Prose)

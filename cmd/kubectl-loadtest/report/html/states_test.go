@@ -91,7 +91,7 @@ func several(t *testing.T) []byte {
 	first.UID, second.UID = "first", "second"
 	lt.Status.Steps, lt.Status.Thresholds = nil, nil
 	lt.Status.Loads = []v1beta1.LoadStatus{
-		{Name: "readers", Test: first.Name, Verdict: v1beta1.VerdictPassed}, {Name: "writers", Test: second.Name, Verdict: v1beta1.VerdictFailed},
+		{Name: "readers", Test: first.Name, Verdict: v1beta1.VerdictPassed}, {Name: "writers", Test: second.Name, Verdict: v1beta1.VerdictCanceled, Ended: true},
 	}
 	page, err := html.Report(lt, append(reporttest.Archived(second), reporttest.Archived(first)...), first, second)
 	must.Succeed(t, err)
