@@ -147,6 +147,7 @@ func TestLocalRunRefuses(t *testing.T) {
 		"a system that is none":    {args: []string{"--local", "-f", file, "--serve", "redis"}, want: "--serve redis: must be one of ratelimiter, ratelimiter-racy, shortener, tokens"},
 		"a flag for a cluster":     {args: []string{"--local", "-f", file, "--replace"}, want: "--replace has no meaning with --local"},
 		"a flag for this machine":  {args: []string{"-f", file, "--serve", "shortener"}, want: "--serve needs --local"},
+		"a file without -f":        {args: []string{"--local", file}, want: "run takes files by -f, and "},
 		"a form that is none":      {args: []string{"--local", "-f", file, "-o", "pdf"}, want: "--output must be one of text"},
 		"a folder that is missing": {args: []string{"--local", "-f", file, "--with", "/does/not/exist"}, want: "--with /does/not/exist: "},
 		"what the API server does": {

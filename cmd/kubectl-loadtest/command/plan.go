@@ -34,7 +34,7 @@ func (c *config) plan() *cobra.Command {
 		Example: "  kubectl loadtest plan -f ladder.yaml\n" +
 			"  kubectl kustomize tests | kubectl loadtest plan -f - -o yaml\n" +
 			"  kubectl loadtest plan -f ladder.yaml --server -n shop",
-		Args: cobra.NoArgs,
+		Args: onlyFiles,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(planOutputs, output) {
 				return fmt.Errorf("--output must be one of %s, not %q", strings.Join(planOutputs, ", "), output)

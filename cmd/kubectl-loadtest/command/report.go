@@ -28,8 +28,9 @@ func (c *config) report() *cobra.Command {
 		Long: "Print what a LoadTest has measured: all of it, or what there is so far.\n" +
 			"With -f it is read from a file, such as kubectl get loadtest NAME -o yaml or\n" +
 			"report -o yaml writes, and needs no cluster; of a run with loads that run --local -o yaml\n" +
-			"wrote, a name gives the report of one load. The page has plots over time if the\n" +
-			"ConfigMaps of status.resultRefs can be read: in the cluster, or in the file.\n" +
+			"wrote, a name gives the report of one load; without it, the reports of the loads\n" +
+			"stand below that of the run. The page has plots over time if the ConfigMaps of\n" +
+			"status.resultRefs can be read: in the cluster, or in the file.\n" +
 			"With --from it is read from the operator's archive of finished runs: the file of a\n" +
 			"run, or a folder, from which it takes the most recent run of that name. Files\n" +
 			"may be compressed with gzip.\n" +
@@ -60,10 +61,7 @@ func (c *config) report() *cobra.Command {
 			if output == "html" {
 				data, err = c.linked(cmd.Context(), &to, from, lt, found)
 			} else {
-				var loads []*v1beta1.LoadTest
-				if loads, err = c.loadsOf(cmd.Context(), from, lt, found); err == nil {
-					data, err = form.RenderAll(lt, loads, found.steps, output, step)
-				}
+				data, err = form.RenderAll(lt, found.loads, found.steps, output, step)
 			}
 			if err != nil {
 				return err
@@ -94,43 +92,41 @@ func (c *config) linked(ctx context.Context, o *linkOptions, from source, lt *v1
 	if err != nil {
 		return nil, err
 	}
-	return html.Linked(to)(lt, found.steps)
+	return html.Linked(to)(lt, found.steps, found.loads...)
 }
 
-// reported is the LoadTest that a report is about and, if they are wanted, the results of
-// its steps beyond their summary. The report is made without what cannot be read of them.
+// reported is the LoadTest that a report is about, with the LoadTests of its loads and, if they are wanted,
+// the results of its steps beyond their summary. The report is made without what cannot be read of them.
 func (c *config) reported(ctx context.Context, from source, args []string, wanted bool) (*v1beta1.LoadTest, archived, error) {
 	if from != (source{}) {
+		folder := from.kept
 		remove, err := c.fetchReported(ctx, &from, args)
 		if err != nil {
 			return nil, archived{}, err
 		}
 		defer remove()
-		return c.saved(from, args)
+		lt, found, err := c.saved(from, args)
+		if err == nil && isFolder(from.kept) {
+			c.addLoads(ctx, folder, lt, &found)
+		}
+		return lt, found, err
 	}
 	cluster, err := c.connect()
 	if err != nil {
 		return nil, archived{}, err
 	}
 	lt, err := cluster.get(ctx, args[0])
-	if err != nil || !wanted {
-		return lt, archived{}, err
-	}
-	return lt, c.archived(lt, cluster.resultsOf(ctx, lt)), nil
-}
-
-// loadsOf are the LoadTests of the loads of a LoadTest, as far as they exist in the cluster or in its file.
-func (c *config) loadsOf(ctx context.Context, from source, lt *v1beta1.LoadTest, found archived) ([]*v1beta1.LoadTest, error) {
-	if from != (source{}) || len(lt.Status.Loads) == 0 {
-		return found.loads, nil
-	}
-	cluster, err := c.connect()
 	if err != nil {
-		return nil, err
+		return nil, archived{}, err
 	}
-	return cluster.loadsOf(ctx, lt)
+	loads, err := cluster.loadsOf(ctx, lt)
+	if err != nil || !wanted {
+		return lt, archived{loads: loads}, err
+	}
+	return lt, c.archived(cluster.resultsOf(ctx, lt), lt, loads), nil
 }
 
+// loadsOf are the LoadTests of the loads of a LoadTest, as far as they exist.
 func (c *cluster) loadsOf(ctx context.Context, lt *v1beta1.LoadTest) (list []*v1beta1.LoadTest, err error) {
 	for _, l := range lt.Status.Loads {
 		one := &v1beta1.LoadTest{}
@@ -159,9 +155,7 @@ func (c *config) readSaved(file, name string) (*v1beta1.LoadTest, archived, erro
 	if err != nil || len(kept) == 0 {
 		return lt, archived{loads: loads}, err
 	}
-	found := c.archived(lt, kept.find)
-	found.loads = loads
-	return lt, found, nil
+	return lt, c.archived(kept.find, lt, loads), nil
 }
 
 // keptResults are the ConfigMaps of a file by their names.

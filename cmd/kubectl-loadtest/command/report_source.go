@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -108,4 +109,32 @@ func (c *config) latest(folder, name string) (latest *v1beta1.LoadTest, results 
 		}
 	}
 	return latest, results, nil
+}
+
+// addLoads adds the LoadTests of the loads of a run of a folder, or of a prefix of an object store, with the
+// results of their steps. Each has an archive of its own; what cannot be read is said on the standard error,
+// and left out.
+func (c *config) addLoads(ctx context.Context, from string, lt *v1beta1.LoadTest, to *archived) {
+	for i := range lt.Status.Loads {
+		l := &lt.Status.Loads[i]
+		one, found, err := c.archivedLoad(ctx, from, path.Join(lt.Namespace, l.Test, l.UID+objectstore.ArchiveEnd))
+		if err != nil {
+			c.warn(fmt.Sprintf("the report of load %s is left out: %v", l.Name, err))
+			continue
+		}
+		to.loads, to.steps = append(to.loads, one), append(to.steps, found.steps...)
+		to.changed = errors.Join(to.changed, found.changed)
+	}
+}
+
+func (c *config) archivedLoad(ctx context.Context, from, archive string) (*v1beta1.LoadTest, archived, error) {
+	if !filepath.IsLocal(archive) {
+		return nil, archived{}, fmt.Errorf("%s is not in a folder of archives", archive)
+	}
+	at, remove, err := c.fetch(ctx, strings.TrimSuffix(from, "/")+"/"+archive, "", "", 1)
+	if err != nil {
+		return nil, archived{}, err
+	}
+	defer remove()
+	return c.readSaved(at, "")
 }

@@ -45,6 +45,14 @@ func TestReportForms(t *testing.T) {
 	p.run("report", "hello", "-o", "hgrm").fails(t, "no step has a histogram")
 }
 
+func TestPageHasTheLoadsThatExist(t *testing.T) {
+	t.Parallel()
+	p := newTestUser(t)
+	one := p.createNamed("sale-readers", finished("Failed"))
+	p.createNamed("sale", strings.Replace(finished("Failed"), "{phase:", "{loads: [{name: readers, test: sale-readers, uid: "+string(one.UID)+"}, {name: gone, test: sale-gone, uid: x}], phase:", 1))
+	contains(t, "the page", p.run("report", "sale", "-o", "html").out, `<h1 id="load_readers">sale-readers</h1>`, "are in LoadTests sale-gone.")
+}
+
 func TestStepsOfLoadsAreReportedByTheirLoadTests(t *testing.T) {
 	p := &testUser{t: t, kubeconfig: "/nowhere"}
 	saved := manifest("sale") + "status: {loads: [{name: readers, test: sale-readers}]}\n"
@@ -60,14 +68,28 @@ func TestReportReadsALocalRunWithLoads(t *testing.T) {
 		ran := alone(t.Context(), t, "run", "--local", "-f", test, "-o", output)
 		saved := write(t, "saved", ran.out)
 		contains(t, "the report", alone(t.Context(), t, "report", "-f", saved).out, "LoadTest local/both\n", "LoadTest local/both-one\n", "uphill", "downhill")
+		contains(t, "the page", alone(t.Context(), t, "report", "-f", saved, "-o", "html").out, `href="#load_two"`, "downhill")
 		contains(t, "the page of a load", alone(t.Context(), t, "report", "-f", saved, "both-two", "-o", "html").out, "<h1>both-two</h1>", "downhill")
 		contains(t, "the suites", alone(t.Context(), t, "report", "-f", saved, "-o", "junit").out, `<testsuite name="local/both"`, `name="step uphill is complete"`, `name="step downhill is complete"`)
 	}
-	contains(t, "of a page", alone(t.Context(), t, "run", "--local", "-f", test, "-o", "html").err, "the page has no steps and requests of the loads: run with -o yaml > FILE to keep them, and make the page of one with report -f FILE both-one -o html")
+	page := alone(t.Context(), t, "run", "--local", "-f", test, "-o", "html").out
+	contains(t, "the page", page, `<h1 id="load_one">both-one</h1>`, "uphill", `<h1 id="load_two">both-two</h1>`, "downhill")
+	if n := strings.Count(page, "Rate over time"); n != 2 {
+		t.Errorf("%d of 2 loads have plots over time", n)
+	}
 	if got := alone(t.Context(), t, "run", "--local", "-f", test, "-o", "hgrm"); got.code != 4 || strings.Contains(got.err, "Running") ||
 		!strings.Contains(got.err, "-o hgrm: LoadTest both sends several loads, and each has steps of its own: use -o yaml > FILE, and then report -f FILE NAME -o hgrm, with the name of") {
 		t.Errorf("exit code %d, %s", got.code, got.err)
 	}
+}
+
+// What a file has of a run with loads is compared load by load.
+func TestLoadsOfFilesAreComparedOneByOne(t *testing.T) {
+	p := &testUser{t: t, kubeconfig: "/nowhere"}
+	saved := p.file(manifest("sale") + "status: {conditions: [{type: Finished, status: 'True'}], loads: [{name: readers, test: sale-readers}]}\n---" + manifest("sale-readers") + "status: {conditions: [{type: Finished, status: 'True'}]}\n")
+	p.run("compare", "-f", saved, "-f", saved).fails(t, "such as sale-readers, which report -f FILE sale-readers -o yaml writes of a file of both")
+	readers := p.file(p.run("report", "-f", saved, "sale-readers", "-o", "yaml").out)
+	contains(t, "the comparison", p.run("compare", "-f", readers, "-f", readers).out, "sale-readers")
 }
 
 func TestReportRefusesWhatIsNotOneLoadTest(t *testing.T) {

@@ -29,17 +29,27 @@ type archived struct {
 	steps []*archive.Step
 	// changed names the ConfigMaps that are not as the operator stored them; nil: none.
 	changed error
-	// loads are the LoadTests of its loads, if they are in the same file.
+	// loads are the LoadTests of its loads, as far as they can be read. The steps are theirs, too.
 	loads []*v1beta1.LoadTest
 }
 
 // errChanged is that a ConfigMap is not the one that the operator stored.
 var errChanged = errors.New("it was changed after the run: its step.json.gz does not have the sha256 of status.resultRefs")
 
-// archived are the results of the steps that status.resultRefs names. What cannot be read
-// is said on the standard error, and left out.
-func (c *config) archived(lt *v1beta1.LoadTest, find configMaps) archived {
-	var all archived
+// archived are the results of the steps that status.resultRefs names, of a LoadTest and of those of its
+// loads.
+func (c *config) archived(find configMaps, lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest) archived {
+	all := archived{loads: loads}
+	c.addSteps(&all, lt, find)
+	for _, one := range loads {
+		c.addSteps(&all, one, find)
+	}
+	return all
+}
+
+// addSteps adds the results of the steps of a LoadTest. What cannot be read is said on the standard error,
+// and left out.
+func (c *config) addSteps(all *archived, lt *v1beta1.LoadTest, find configMaps) {
 	for _, ref := range lt.Status.ResultRefs {
 		if ref.ConfigMap == "" {
 			continue
@@ -54,7 +64,6 @@ func (c *config) archived(lt *v1beta1.LoadTest, find configMaps) archived {
 			all.steps = append(all.steps, step)
 		}
 	}
-	return all
 }
 
 func unpack(lt *v1beta1.LoadTest, ref v1beta1.ResultRef, find configMaps) (*archive.Step, error) {

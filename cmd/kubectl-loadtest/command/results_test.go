@@ -87,9 +87,9 @@ func asYAML(t *testing.T, object *corev1.ConfigMap) string {
 // What the operator keeps beyond LoadTests is read as if the LoadTest were there.
 func TestReportOfWhatWasKept(t *testing.T) {
 	p := &testUser{t: t, kubeconfig: "/nowhere"}
-	kept := func(namespace, uid, completed, verdict string) string {
-		lt := "{apiVersion: loadtest.dev/v1beta1, kind: LoadTest, metadata: {name: checkout, namespace: " + namespace + ", uid: " + uid + "}, " +
-			"status: {verdict: " + verdict + ", completionTime: '" + completed + "', phase: Finished, conditions: [{type: Finished, status: 'True'}]}}"
+	kept := func(namespace, name, uid, completed, verdict string, more ...string) string {
+		lt := "{apiVersion: loadtest.dev/v1beta1, kind: LoadTest, metadata: {name: " + name + ", namespace: " + namespace + ", uid: " + uid + "}, " +
+			"status: {" + strings.Join(more, "") + "verdict: " + verdict + ", completionTime: '" + completed + "', phase: Finished, conditions: [{type: Finished, status: 'True'}]}}"
 		list := "{apiVersion: v1, kind: List, items: [" + lt + "]}"
 		var packed bytes.Buffer
 		z := gzip.NewWriter(&packed)
@@ -100,9 +100,10 @@ func TestReportOfWhatWasKept(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for name, content := range map[string]string{
-		"shop/checkout/b.json.gz":  kept("shop", "b", "2026-11-22T10:00:00Z", "Failed"),
-		"shop/checkout/a.json.gz":  kept("shop", "a", "2026-11-22T11:00:00Z", "Inconclusive"),
-		"other/checkout/c.json.gz": kept("other", "c", "2026-11-22T12:00:00Z", "Passed"),
+		"shop/checkout/b.json.gz":  kept("shop", "checkout", "b", "2026-11-22T10:00:00Z", "Failed"),
+		"shop/checkout/a.json.gz":  kept("shop", "checkout", "a", "2026-11-22T11:00:00Z", "Inconclusive"),
+		"other/checkout/c.json.gz": kept("other", "checkout", "c", "2026-11-22T12:00:00Z", "Passed", "loads: [{name: one, test: shoppers, uid: d}, {name: two, test: ../..}], "),
+		"other/shoppers/d.json.gz": kept("other", "shoppers", "d", "2026-11-22T12:00:00Z", "Failed"),
 	} {
 		name = filepath.Join(folder, name)
 		must.Succeed(t, os.MkdirAll(filepath.Dir(name), 0o700))
@@ -116,6 +117,9 @@ func TestReportOfWhatWasKept(t *testing.T) {
 		"## shop/checkout: ❌ Failed":           p.execute(t.Context(), &screen{}, string(file), "report", "--from", "-", "-o", "markdown"),
 		"shop/checkout: ⚠️ Inconclusive":       p.run("report", "checkout", "-n", "shop", "--from", folder, "-o", "markdown"),
 		"other/checkout: ✅ Passed":             p.run("report", "checkout", "-n", "other", "--from", folder, "-o", "markdown"),
+		"other/shoppers: ❌ Failed":             p.run("report", "checkout", "-n", "other", "--from", folder+"/", "-o", "markdown"),
+		"## other/shoppers: ❌ Failed":          p.run("report", "checkout", "-n", "other", "--from", "s3://kept", "-o", "markdown"),
+		`href="#load_one"`:                     p.run("report", "checkout", "-n", "other", "--from", "s3://kept/", "-o", "html"),
 		"\"verdict\": \"Failed\"":              p.run("report", "--from", "s3://kept/shop/checkout/b.json.gz", "-o", "json"),
 		"\"verdict\": \"Inconclusive\"":        p.run("report", "checkout", "-n", "shop", "--from", "s3://kept", "-o", "json"),
 		"checkout   0001-01-01 00:00   Failed": p.run("trend", "checkout", "-n", "shop", "--from", "s3://kept"),
@@ -124,6 +128,7 @@ func TestReportOfWhatWasKept(t *testing.T) {
 			t.Errorf("exit code %d, %s%s, want %q", got.code, got.err, got.out, want)
 		}
 	}
+	contains(t, "the log", p.run("report", "checkout", "-n", "other", "--from", folder).err, "the report of load two is left out: ")
 	p.refuses(map[string][]string{
 		"leave out the name":                          {"report", "checkout", "--from", one},
 		"is a folder of many runs: name the LoadTest": {"report", "--from", folder},

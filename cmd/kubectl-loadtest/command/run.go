@@ -76,7 +76,7 @@ func (c *config) run() *cobra.Command {
 			"--from schedule/NAME creates the LoadTest that the schedule would start, even if the schedule\n" +
 			"is suspended: with its template, labels and baseline. It counts as one of its runs.\n\n" + localHelp + "\n\n" + exitcode.Help,
 		Example: runExamples,
-		Args:    cobra.NoArgs,
+		Args:    onlyFiles,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(o.check(cmd.Flags()), local.check(cmd.Flags()), o.ui.check(cmd.Flags())); err != nil {
 				return err

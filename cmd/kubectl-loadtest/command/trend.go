@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -28,7 +29,8 @@ func (c *config) trend() *cobra.Command {
 			"is none, and runs that ended as Error, Canceled or Inconclusive count for nothing.\n" +
 			"Of 100 histories of 60 runs without a change, one has a change by this; a change of 20%\n" +
 			"among runs that differ by 5% is found in 97 of 100.\n\n" +
-			"The LoadTests of files, as report -o yaml writes them, are taken for runs of one name.\n" +
+			"The LoadTests of files, as report -o yaml writes them, are taken for runs of one name. Of a\n" +
+			"run with loads, p95 is that of all requests of all loads, and nothing is sustained.\n" +
 			"--from is a folder of archives as the operator writes them, NAMESPACE/NAME/UID.json.gz, or\n" +
 			"where they are in an object store, s3://BUCKET/PREFIX, which is read with the credentials,\n" +
 			"the region and the endpoint of AWS_ACCESS_KEY_ID and the other variables of the AWS CLI.",
@@ -78,7 +80,9 @@ func (c *config) family(ctx context.Context, args, files []string, folder string
 			return nil, err
 		}
 		for _, lt := range tests {
-			add(lt)
+			if !isLoadOf(tests, lt) {
+				add(lt)
+			}
 		}
 	case folder != "":
 		where, err = c.eachArchived(ctx, folder, args[0], add)
@@ -100,6 +104,13 @@ func (c *config) family(ctx context.Context, args, files []string, folder string
 	}
 	slices.SortStableFunc(list, func(a, b *runs.Run) int { return runs.Newer(b, a) })
 	return list, nil
+}
+
+// isLoadOf says whether a LoadTest carries out a load of another one.
+func isLoadOf(tests []*v1beta1.LoadTest, one *v1beta1.LoadTest) bool {
+	return slices.ContainsFunc(tests, func(lt *v1beta1.LoadTest) bool {
+		return lt.Namespace == one.Namespace && slices.Contains(report.LoadTests(&lt.Status), one.Name)
+	})
 }
 
 // eachArchived calls a function with each run in a folder of archives whose name begins as one does,

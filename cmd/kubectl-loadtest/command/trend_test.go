@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -36,6 +37,19 @@ func TestTrendOfFiles(t *testing.T) {
 	contains(t, "of one level", u.run("trend", "-f", steady).out, "No run changed the level of what was sustained, or of p95.")
 	if out := u.run("trend", "-f", steady, "-o", "json").out; strings.TrimSpace(out) != "[]" {
 		t.Errorf("JSON of no change: %q", out)
+	}
+}
+
+// A run with loads is one run, with p95 of all its requests, whether its loads are in the file or not.
+func TestTrendOfRunsWithLoads(t *testing.T) {
+	t.Parallel()
+	docs := finishedRuns("40ms", "41ms", "40ms", "52ms", "51ms", "52ms")
+	runs := regexp.MustCompile(`steps: \[\{name: s, state.*responseTime: (.*)\}\}\]\n`).ReplaceAllString(docs, "loads: [{name: a, test: of-a}]\n  together: {due: 10, sent: 10, responseTime: $1}\n")
+	load := strings.ReplaceAll(finishedRuns("99ms"), "nightly-1", "of-a")
+	got := alone(t.Context(), t, "trend", "-f", write(t, "runs.yaml", runs+"---\n"+load))
+	contains(t, "the trend", got.out, "p95 has another level since nightly-4 (2026-11-04 02:30): 52ms instead of 40ms, +30 %.")
+	if strings.Contains(got.out, "of-a") {
+		t.Errorf("a load is taken for a run:\n%s", got.out)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -214,11 +215,17 @@ func (b *localBackend) Results(_ context.Context, lt *v1beta1.LoadTest) ([]*arch
 func (b *localBackend) Stop(_ context.Context, key runs.Key) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if key != b.running || b.stop == nil {
+	if !b.isRunning(key) || b.stop == nil {
 		return fmt.Errorf("LoadTest %s/%s does not run", key.Namespace, key.Name)
 	}
 	b.stop()
 	return nil
+}
+
+// isRunning says whether a LoadTest is the one that runs, or of one of its loads, which end together.
+func (b *localBackend) isRunning(key runs.Key) bool {
+	lt, running := b.tests[key], b.tests[b.running]
+	return lt != nil && running != nil && (lt == running || metav1.IsControlledBy(lt, running))
 }
 
 func (b *localBackend) Again(context.Context, runs.Key) (runs.Key, error) {

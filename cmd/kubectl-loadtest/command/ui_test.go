@@ -129,19 +129,31 @@ func TestUIRefused(t *testing.T) {
 }
 
 // A run on this machine is ended on its page, keeps what it measured, and can be read there
-// until the command is interrupted.
+// until the command is interrupted. So it is on the page of one of its loads.
 func TestRunOnThisMachineWithAPage(t *testing.T) {
+	const steps = `steps: [{name: long, users: 2, ratePerUser: "20", duration: 10m}]`
+	for _, of := range []struct{ name, load, running string }{
+		{"hello", steps, "Running  step 1/1"},
+		{"hello-all", "loads: [{name: all, " + steps + "}]", "Running  all: Running"},
+	} {
+		t.Run(of.name, func(t *testing.T) { runsWithAPage(t, of.name, of.load, of.running) })
+	}
+}
+
+// runsWithAPage runs a load on this machine, and ends it on the page of a LoadTest when the log says that it runs.
+func runsWithAPage(t *testing.T, name, load, running string) {
+	t.Helper()
 	target, asked := answering(t, http.StatusOK)
 	file := write(t, "hello.yaml", "apiVersion: loadtest.dev/v1beta1\nkind: LoadTest\nmetadata: {name: hello}\n"+
-		"spec: {target: {url: \""+target+"\"}, requests: [{name: home, http: {path: /}}], steps: [{name: long, users: 2, ratePerUser: \"20\", duration: 10m}]}\n")
+		"spec: {target: {url: \""+target+"\"}, requests: [{name: home, http: {path: /}}], "+load+"}\n")
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	var run string
-	log, out := &screen{await: "Running  step 1/1"}, &screen{}
+	log, out := &screen{await: running}, &screen{}
 	log.then = func() {
-		run = strings.TrimSpace(pageURL.FindString(log.String()))
+		run = strings.TrimSuffix(strings.TrimSpace(pageURL.FindString(log.String())), "hello") + name
 		_, page := fetch(t, http.MethodGet, run)
-		contains(t, "the page", page, "<h1>hello</h1>", "Running", "this machine", "Stop this run")
+		contains(t, "the page", page, "<h1>"+name+"</h1>", "Running", "this machine", "Stop this run")
 		if strings.Contains(page, "Run again") || strings.Contains(page, "Stop all") {
 			t.Error("the page offers what needs a cluster")
 		}
@@ -154,6 +166,8 @@ func TestRunOnThisMachineWithAPage(t *testing.T) {
 		defer interrupt()
 		_, page := fetch(t, http.MethodGet, run)
 		contains(t, "the page", page, "Canceled", "Rate over time")
+		_, report := fetch(t, http.MethodGet, strings.TrimSuffix(run, name)+"hello/report.html")
+		contains(t, "the page as a file", report, "Canceled", "Rate over time")
 	}}
 	code := command.Execute(ctx, []string{"run", "--local", "--ui", "-f", file}, command.Streams{Out: out, Err: ended})
 	log.acting.Wait()

@@ -23,7 +23,7 @@ func (c *config) validate() *cobra.Command {
 		Example: "  kubectl loadtest validate -f hello.yaml\n" +
 			"  kubectl kustomize tests | kubectl loadtest validate -f -\n" +
 			"  kubectl loadtest validate -f staging.yaml --config config.yaml",
-		Args: cobra.NoArgs,
+		Args: onlyFiles,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checked, err := o.check(cmd.Context(), c.streams.In, time.Now())
 			if err != nil {

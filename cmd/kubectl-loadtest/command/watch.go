@@ -118,6 +118,14 @@ func oneName(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// onlyFiles refuses arguments of a command that takes files by a flag.
+func onlyFiles(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes files by -f, and %s stands without it", cmd.Name(), args[0])
+	}
+	return nil
+}
+
 func commandLine(verb, namespace, name string) string {
 	return fmt.Sprintf("kubectl loadtest %s %s -n %s", verb, name, namespace)
 }

@@ -9,10 +9,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
 // parentPoll is the interval at which a load looks at what the LoadTest that has it decides. Loads are
@@ -55,6 +57,8 @@ type group struct {
 	changed chan struct{}
 	fail    context.CancelCauseFunc
 
+	// keeping is held while Keep is called.
+	keeping sync.Mutex
 	// mu guards what the goroutines of the loads read and write.
 	mu   sync.Mutex
 	test *v1beta1.LoadTest
@@ -67,7 +71,9 @@ func (g *group) untilFinished(ctx context.Context) error {
 	ticker := time.NewTicker(refresh)
 	defer ticker.Stop()
 	for {
-		g.Show(g.test.DeepCopy())
+		if g.test.Status.Phase != "" {
+			g.Show(g.test.DeepCopy())
+		}
 		finished := meta.IsStatusConditionTrue(g.test.Status.Conditions, v1beta1.ConditionFinished)
 		changed, wake, err := g.pass(ctx)
 		if err != nil || finished {
@@ -91,8 +97,10 @@ func (g *group) pass(ctx context.Context) (changed bool, wake time.Duration, err
 		one := g.seen[l.Test]
 		seen.Loads = append(seen.Loads, lifecycle.LoadSeen{Test: one, Whole: one != nil && lifecycle.Finished(one)})
 	}
-	d := lifecycle.Decide(g.test, everything, seen, time.Now())
+	now := time.Now()
+	d := lifecycle.Decide(g.test, everything, seen, now)
 	for _, one := range d.CreateLoads {
+		one.CreationTimestamp = metav1.NewTime(now)
 		one.UID = types.UID(fmt.Sprintf("%s-%s", g.test.UID, one.Name))
 		for i := range d.Status.Loads {
 			if d.Status.Loads[i].Test == one.Name {
@@ -116,7 +124,10 @@ func (g *group) pass(ctx context.Context) (changed bool, wake time.Duration, err
 func (g *group) begin(ctx context.Context, one *v1beta1.LoadTest) {
 	g.seen[one.Name] = one
 	c := g.Config
-	c.Show, c.Keep, c.Terminate = g.see, nil, nil
+	c.Show, c.Terminate = g.see, nil
+	if g.Keep != nil {
+		c.Keep = g.keep
+	}
 	c.parent = func(lt *v1beta1.LoadTest) *lifecycle.Parent {
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -129,18 +140,33 @@ func (g *group) begin(ctx context.Context, one *v1beta1.LoadTest) {
 	})
 }
 
+// keep hands over the results of a step of a load.
+func (g *group) keep(step *archive.Step) {
+	g.keeping.Lock()
+	defer g.keeping.Unlock()
+	g.Keep(step)
+}
+
 // see takes the state of a load.
 func (g *group) see(lt *v1beta1.LoadTest) {
+	if g.isNew(lt) && g.ShowLoad != nil {
+		g.ShowLoad(lt)
+	}
+}
+
+// isNew notes the state of a load, and says whether it has changed.
+func (g *group) isNew(lt *v1beta1.LoadTest) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if before := g.seen[lt.Name]; before != nil && equality.Semantic.DeepEqual(before.Status, lt.Status) {
-		return
+		return false
 	}
 	g.seen[lt.Name] = lt.DeepCopy()
 	select {
 	case g.changed <- struct{}{}:
 	default:
 	}
+	return true
 }
 
 // await waits for a reason to decide again.

@@ -3,10 +3,12 @@ package local_test
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -19,16 +21,24 @@ func TestLoadsSideBySideAreCarriedOutHere(t *testing.T) {
   loads: [{name: readers, requests: [read], ladder: {rates: [15, 25], duration: 1s}},
     {name: writers, requests: [write], after: readers, delay: 100ms, steps: [{name: all, rate: 20, duration: 1s}]},
     {name: noise, requests: [ping], background: true, steps: [{name: all, rate: 10, duration: 1h}]}]}`)
-	got, loads, err := local.RunLoads(t.Context(), lt, config(t))
+	c, kept := config(t), map[string]int64{}
+	c.Keep = func(step *archive.Step) { kept[step.UID] += step.Sent }
+	got, loads, err := local.RunLoads(t.Context(), lt, c)
 	must.Succeed(t, err)
 	if why := v1beta1.NotCarriedOut(got.Status.Conditions); why != nil {
 		t.Fatalf("%s: %s", why.Reason, why.Message)
 	}
 	by := got.Status.Loads
 	same.As(t, "sent by load", s.seen, map[string]int{"/read": int(by[0].Result.Sent), "/write": int(by[1].Result.Sent), "/ping": int(by[2].Result.Sent)})
+	same.As(t, "sent by what is kept of the steps", map[string]int64{by[0].UID: by[0].Result.Sent, by[1].UID: by[1].Result.Sent, by[2].UID: by[2].Result.Sent}, kept)
 	same.As(t, "due", []int64{40, 20}, []int64{by[0].Result.Due, by[1].Result.Due})
 	if sum := by[0].Result.Sent + by[1].Result.Sent + by[2].Result.Sent; got.Status.Together.Sent != sum || !by[2].Ended {
 		t.Errorf("together %d of %d sent; the background ended with the run: %v", got.Status.Together.Sent, sum, by[2].Ended)
+	}
+	for _, one := range loads {
+		if age := time.Since(one.CreationTimestamp.Time); age > time.Hour {
+			t.Errorf("%s was created %s ago", one.Name, age)
+		}
 	}
 	first, second := loads[0].Status.Steps[0], loads[1].Status.Steps[0]
 	if d := second.StartTime.Sub(loads[0].Status.Steps[1].CompletionTime.Time); d < 0 {

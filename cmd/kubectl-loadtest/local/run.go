@@ -33,10 +33,13 @@ type Config struct {
 	Command []string
 	// Show is called with the LoadTest again and again, at least each refresh.
 	Show func(*v1beta1.LoadTest)
+	// ShowLoad is called with the LoadTest of a load when it has changed, by a goroutine of its own.
+	// Optional.
+	ShowLoad func(*v1beta1.LoadTest)
 	// Say is called with what workers said last, if the run could not be carried out.
 	Say func(string)
-	// Keep is called with the results of a step beyond its summary, when it ends.
-	// Optional.
+	// Keep is called with the results of a step beyond its summary, when it ends; of loads, with the
+	// steps of all, one after another. Optional.
 	Keep func(*archive.Step)
 	// Results is where each request is written to, as a result of vegeta; nil: nowhere.
 	Results *Results
@@ -95,7 +98,9 @@ func (r *run) untilFinished(ctx context.Context) error {
 	ticker := time.NewTicker(refresh)
 	defer ticker.Stop()
 	for {
-		r.Show(r.test)
+		if r.test.Status.Phase != "" { // before the first decision, it would seem to wait for an operator
+			r.Show(r.test)
+		}
 		finished := meta.IsStatusConditionTrue(r.test.Status.Conditions, v1beta1.ConditionFinished)
 		changed, wake, err := r.pass()
 		if err != nil || finished {

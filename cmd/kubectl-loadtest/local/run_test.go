@@ -23,6 +23,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -97,7 +98,11 @@ func config(t *testing.T) local.Config {
 	machine.Store(&meter)
 	return local.Config{
 		Files: &local.Objects{}, Command: []string{program, asWorker},
-		Show: func(*v1beta1.LoadTest) {}, Say: func(s string) { t.Log(s) },
+		Show: func(lt *v1beta1.LoadTest) {
+			if why := progress.Waiting(lt); strings.Contains(why, "operator") {
+				t.Errorf("it shows %q, and there is no operator here", why)
+			}
+		}, Say: func(s string) { t.Log(s) },
 	}
 }
 

@@ -42,7 +42,8 @@ type Page interface {
 	// Runs takes a run that begins. What it returns ends the run: when ctx ends, or a person says so on
 	// the page.
 	Runs(ctx context.Context, lt *v1beta1.LoadTest) (terminate <-chan struct{}, err error)
-	// Show takes the state of a run. The LoadTest belongs to the caller, who goes on to change it.
+	// Show takes the state of a run, or of a load of it. The LoadTest belongs to the caller, who goes on
+	// to change it.
 	Show(lt *v1beta1.LoadTest)
 	// Keep takes the results of a step.
 	Keep(step *archive.Step)
@@ -68,7 +69,7 @@ type Options struct {
 // Outcome is a LoadTest that has run, and the results of its steps beyond their summary.
 type Outcome struct {
 	Test *v1beta1.LoadTest
-	// Loads are the LoadTests of the loads that ran side by side.
+	// Loads are the LoadTests of the loads that ran side by side. The archived steps are theirs then.
 	Loads    []*v1beta1.LoadTest
 	Archived []*archive.Step
 }
@@ -121,9 +122,6 @@ func (r *Runner) Run(ctx context.Context, manifests []document.Manifest, o *Opti
 
 // write writes the report.
 func (r *Runner) write(o Outcome, output string) error {
-	if output == "html" && len(o.Loads) > 0 {
-		r.say(fmt.Sprintf("the page has no steps and requests of the loads: run with -o yaml > FILE to keep them, and make the page of one with report -f FILE %s -o html", o.Loads[0].Name))
-	}
 	data, err := form.RenderLocal(o.Test, o.Loads, o.Archived, output)
 	if err == nil {
 		_, err = r.Out.Write(data)
@@ -149,6 +147,7 @@ func (r *Runner) run(ctx context.Context, lt *v1beta1.LoadTest, config local.Con
 		if config.Terminate, err = r.Page.Runs(ctx, lt); err != nil {
 			return o, err
 		}
+		config.ShowLoad = r.Page.Show
 	}
 	config.Say = func(sentence string) { shown.Say(time.Now(), sentence) }
 	config.Show = func(lt *v1beta1.LoadTest) {

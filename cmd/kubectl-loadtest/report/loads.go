@@ -34,13 +34,16 @@ func Loads(s *v1beta1.LoadTestStatus) (rows [][]string) {
 // loadState is the verdict of a load, or how far it is.
 func loadState(l *v1beta1.LoadStatus) string {
 	switch {
-	case l.Ended && l.Verdict != v1beta1.VerdictFailed:
+	case EndedByRun(l):
 		return "ended"
 	case l.Verdict != "":
 		return string(l.Verdict)
 	}
 	return known(string(l.Phase))
 }
+
+// EndedByRun says whether the run ended a load, of which only a breach counts then.
+func EndedByRun(l *v1beta1.LoadStatus) bool { return l.Ended && l.Verdict != v1beta1.VerdictFailed }
 
 // resultCells are the figures of a row.
 func resultCells(r *v1beta1.LoadResult) []string {

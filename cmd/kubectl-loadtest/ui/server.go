@@ -38,8 +38,8 @@ type Config struct {
 	// Scope says of which runs the pages are, and Cluster that they are in a cluster.
 	Scope   string
 	Cluster bool
-	// Report writes the report of a run as one file.
-	Report func(*v1beta1.LoadTest, []*archive.Step) ([]byte, error)
+	// Report writes the report of a run as one file, with the reports of its loads.
+	Report func(*v1beta1.LoadTest, []*archive.Step, ...*v1beta1.LoadTest) ([]byte, error)
 	// Links lead from runs and traces to what else is known of them; nil: nowhere.
 	Links *links.Templates
 	// Explain adds a way out to an error. Optional.
@@ -137,7 +137,12 @@ func (s *server) export(w http.ResponseWriter, r *http.Request, path string) {
 		return
 	}
 	archived, _ := s.Backend.Results(r.Context(), lt)
-	data, err := s.Report(lt, archived)
+	loads := s.loads(r.Context(), lt)
+	for _, one := range loads {
+		of, _ := s.Backend.Results(r.Context(), one)
+		archived = append(archived, of...)
+	}
+	data, err := s.Report(lt, archived, loads...)
 	if err != nil {
 		http.Error(w, "the report cannot be written: "+err.Error(), http.StatusInternalServerError)
 		return
@@ -146,6 +151,18 @@ func (s *server) export(w http.ResponseWriter, r *http.Request, path string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+plain(lt.Name)+`.html"`)
 	_, _ = w.Write(data) // the browser is gone
+}
+
+// loads are the LoadTests of the loads of a run, as far as they are among the runs.
+func (s *server) loads(ctx context.Context, lt *v1beta1.LoadTest) (list []*v1beta1.LoadTest) {
+	for i := range lt.Status.Loads {
+		l := &lt.Status.Loads[i]
+		one, failed := s.test(ctx, runs.Key{Namespace: lt.Namespace, Name: l.Test})
+		if failed == nil && string(one.UID) == l.UID {
+			list = append(list, one)
+		}
+	}
+	return list
 }
 
 // plain has the characters of a name that a file of any system may have.

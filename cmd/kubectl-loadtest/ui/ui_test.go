@@ -21,9 +21,12 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/uitest"
@@ -287,6 +290,32 @@ func TestExport(t *testing.T) {
 	if strings.Contains(w.Body.String(), secret) {
 		t.Error("the file has the secret")
 	}
+}
+
+// The page of a run leads to those of its loads and back, and the file has the reports of those that are
+// there. Loads are compared, and no run that has them.
+func TestLoadsOfARun(t *testing.T) {
+	s := newSite()
+	lt, one := reporttest.Read(t, "../report/testdata/loads.yaml"), uitest.Finished(t, 1, time.Hour, 100, 500)
+	one.Namespace, one.Name, one.UID, one.Labels = lt.Namespace, "sale-readers", "a", nil
+	one.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(lt, v1beta1.GroupVersion.WithKind("LoadTest"))}
+	lt.Status.Conditions = append(lt.Status.Conditions, metav1.Condition{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue})
+	s.backend.Put(lt)
+	s.backend.Put(one)
+	s.backend.Runs.Complete()
+	if page := s.get(t, "/run/default/sale"); !strings.Contains(page, `href="/`+secret+`/run/default/sale-readers"`) {
+		t.Error("the page does not lead to that of the load")
+	}
+	if page := s.get(t, "/run/default/sale-readers"); !strings.Contains(page, `href="/`+secret+`/run/default/sale">Load of sale</a>`) {
+		t.Error("the page of the load does not lead to that of the run")
+	}
+	w := s.ask(http.MethodGet, "/"+secret+"/compare?run=default/sale&run=default/sale-readers")
+	if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "LoadTest sale sends several loads, and each has steps of its own: mark the LoadTests of its loads, such as sale-readers.") {
+		t.Errorf("compare: %d\n%s", w.Code, w.Body)
+	}
+	want, err := html.Report(lt, reporttest.Archived(one), one)
+	must.Succeed(t, err)
+	same.As(t, "the file", string(want), s.get(t, "/run/default/sale/report.html"))
 }
 
 // opened is an open page.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/page"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
@@ -239,6 +240,9 @@ func (s *server) compare(ctx context.Context, names []string) (*page.Page, *prob
 		}
 		if !progress.Finished(lt) {
 			return nil, s.problem(http.StatusConflict, title, fmt.Sprintf("LoadTest %s has not finished.", lt.Name))
+		}
+		if loads := report.LoadTests(&lt.Status); len(loads) > 0 {
+			return nil, s.problem(http.StatusConflict, title, fmt.Sprintf("LoadTest %s sends several loads, and each has steps of its own: mark the LoadTests of its loads, such as %s.", lt.Name, loads[0]))
 		}
 		tests = append(tests, lt)
 	}

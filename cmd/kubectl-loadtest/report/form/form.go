@@ -62,10 +62,13 @@ func Render(lt *v1beta1.LoadTest, archived []*archive.Step, output, step string)
 }
 
 // RenderAll is the report of a LoadTest with the reports of the loads that it sent side by side: in the forms
-// for people they stand under it, and in junit each is a test suite.
+// for people they stand under it, and in junit each is a test suite. The archived steps are of any of them.
 func RenderAll(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest, archived []*archive.Step, output, step string) ([]byte, error) {
-	if output == "junit" {
+	switch output {
+	case "junit":
 		return junit.Report(lt, loads...)
+	case "html":
+		return html.Report(lt, archived, loads...)
 	}
 	data, err := Render(lt, archived, output, step)
 	if err != nil || output != "text" && output != "markdown" {

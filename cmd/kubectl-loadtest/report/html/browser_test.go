@@ -72,7 +72,7 @@ function probe(frame) {
   return {
     verdict: text(d.querySelector("#verdict .word")), sentence: text(d.querySelector("#verdict .why")),
     text: d.body.innerText, broken: String(w.broken === undefined ? "" : w.broken),
-    folded, dangling: all("a").map(a => a.getAttribute("href")).filter(h => !d.querySelector("h2" + h)),
+    folded, dangling: all("a").map(a => a.getAttribute("href")).filter(h => !d.querySelector(":is(h1, h2)" + h)),
     twice: all("[id]").map(e => e.id).filter((id, n, ids) => ids.indexOf(id) !== n),
     alive: !!d.querySelector("div.tip"),
     attention: all(".attention li").map(text),

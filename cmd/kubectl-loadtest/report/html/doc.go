@@ -12,6 +12,7 @@
 //	requests.go   a row for each request, and for what it failed with
 //	traced.go     the stored traces of each request
 //	outcomes.go   what became of the requests
+//	loads.go      loads side by side, each with its own report below
 //	measured.go   tables of the steps: by type, errors, generator, audits
 //	manifest.go   the LoadTest itself
 //	compared.go   the page of several LoadTests side by side

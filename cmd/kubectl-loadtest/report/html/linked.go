@@ -10,9 +10,9 @@ import (
 )
 
 // Linked is Report with links by templates; nil: with none.
-func Linked(to *links.Templates) func(*v1beta1.LoadTest, []*archive.Step) ([]byte, error) {
-	return func(lt *v1beta1.LoadTest, archived []*archive.Step) ([]byte, error) {
-		return linkedReport(lt, archived, to)
+func Linked(to *links.Templates) func(*v1beta1.LoadTest, []*archive.Step, ...*v1beta1.LoadTest) ([]byte, error) {
+	return func(lt *v1beta1.LoadTest, archived []*archive.Step, loads ...*v1beta1.LoadTest) ([]byte, error) {
+		return linkedReport(lt, archived, loads, to)
 	}
 }
 

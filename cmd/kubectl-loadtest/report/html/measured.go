@@ -174,12 +174,6 @@ func spread(lt *v1beta1.LoadTest) table {
 		Heads: report.SpreadHeads, Rows: report.Spread(lt)}
 }
 
-// sideBySide has what was measured in each load of several, and in all together.
-func sideBySide(s *v1beta1.LoadTestStatus) table {
-	return table{Title: "Loads", Note: strings.ToUpper(report.LoadsNote[:1]) + report.LoadsNote[1:] + ". Steps and requests are in the LoadTests of the loads: " + strings.Join(report.LoadTests(s), ", ") + ".",
-		Words: 3, Heads: report.LoadHeads, Rows: report.Loads(s)}
-}
-
 // sides has what was measured of both targets of a run.
 func sides(lt *v1beta1.LoadTest) table {
 	heads, rows := report.Sides(lt)

@@ -46,8 +46,11 @@ func headOf(title string) head {
 
 // view is what the template shows.
 type view struct {
-	Head            head
-	Namespace, Name string
+	Head head
+	// Kicker stands above the name of the LoadTest, whose heading has the ID; "": links do not lead to it.
+	Kicker, Name, ID string
+	// Prefix begins the ids of its sections: a page may have several LoadTests.
+	Prefix          string
 	State, Sentence string
 	Worst           string
 	Facts           []report.Fact
@@ -74,6 +77,8 @@ type view struct {
 	Manifest        string
 	// Links lead to what else is known of the run.
 	Links []links.Link
+	// Loads are the reports of the LoadTests of its loads, in their order.
+	Loads []*view
 }
 
 // key is a figure that is read first.
@@ -126,17 +131,20 @@ func (t table) Prose() int {
 }
 
 // Report is the report of a LoadTest, with plots over time of the steps whose results
-// beyond their summary are given.
-func Report(lt *v1beta1.LoadTest, archived []*archive.Step) ([]byte, error) {
-	return Linked(nil)(lt, archived)
+// beyond their summary are given. The reports of the LoadTests of its loads stand below it.
+func Report(lt *v1beta1.LoadTest, archived []*archive.Step, loads ...*v1beta1.LoadTest) ([]byte, error) {
+	return Linked(nil)(lt, archived, loads...)
 }
 
-func linkedReport(lt *v1beta1.LoadTest, archived []*archive.Step, to *links.Templates) ([]byte, error) {
-	v, err := viewOf(lt, archived, Links{})
+func linkedReport(lt *v1beta1.LoadTest, archived []*archive.Step, loads []*v1beta1.LoadTest, to *links.Templates) ([]byte, error) {
+	v, err := viewOf(lt, archived, Links{Load: anchors(lt, loads)})
 	if err != nil {
 		return nil, err
 	}
 	v.link(lt, to)
+	if err := v.addLoads(lt, archived, loads, to); err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
 	err = templates.ExecuteTemplate(&b, "page.html", v)
 	return b.Bytes(), err
@@ -149,8 +157,8 @@ func viewOf(lt *v1beta1.LoadTest, archived []*archive.Step, links Links) (*view,
 		return nil, err
 	}
 	v := &view{
-		Head:      headOf(lt.Name + ": " + state(s)),
-		Namespace: lt.Namespace, Name: lt.Name,
+		Head:   headOf(lt.Name + ": " + state(s)),
+		Kicker: kicker(lt), Name: lt.Name,
 		State: state(s), Worst: report.Worst(s), Sentence: report.Judgement(s),
 		Facts: facts(lt), Keys: keys(s), Attention: report.Attention(s), Environment: report.Environment(s),
 		Figures: ladder(s), Rungs: rungs(s),
@@ -162,7 +170,7 @@ func viewOf(lt *v1beta1.LoadTest, archived []*archive.Step, links Links) (*view,
 		Requests: grouped("requests", "Requests", requests(s.Steps, links.Request), types(s.Steps), streams(s.Steps), journeys(s.Steps), replayed(s.Steps), codes(s.Steps)),
 		Errors:   grouped("errors", "Errors", failed(s.Steps)),
 		Groups: []group{
-			grouped("loads", "Loads", sideBySide(s)), grouped("sides", "Both targets", sides(lt)), grouped("audits", "Audits", stored(s), audits(lt)),
+			grouped("loads", "Loads", sideBySide(s, links.Load)), grouped("sides", "Both targets", sides(lt)), grouped("audits", "Audits", stored(s), audits(lt)),
 			grouped("outstanding", "Outstanding requests and downtime", course(s.Steps)), grouped("spread", "Spread over repetitions", spread(lt)),
 			grouped("usage", "What the target used", usage(s), queries(s)),
 			grouped("traces", "Traces", traces(s.Steps), tracesByRequest(s, archived)),
@@ -175,6 +183,13 @@ func viewOf(lt *v1beta1.LoadTest, archived []*archive.Step, links Links) (*view,
 	explainOnce(v.Figures, v.Tails)
 	v.Contents = contents(v)
 	return v, nil
+}
+
+func kicker(lt *v1beta1.LoadTest) string {
+	if lt.Namespace == "" {
+		return "Load test"
+	}
+	return "Load test in " + lt.Namespace
 }
 
 // explainOnce leaves the legend of bands to the first figure that has any.

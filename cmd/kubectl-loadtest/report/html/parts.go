@@ -31,11 +31,13 @@ var (
 	comparedParts = []string{"warnings", "figures", "byrequest", "tests"}
 )
 
-// Links are where the rows of tables lead to: those of steps, by their index, and those of
-// requests, by the index of the step and their own in its result. Nil: nowhere.
+// Links are where the rows of tables lead to: those of steps, by their index, those of
+// requests, by the index of the step and their own in its result, and those of loads, by the
+// names of their LoadTests. Nil and "": nowhere.
 type Links struct {
 	Step    func(index int) string
 	Request func(step, index int) string
+	Load    func(test string) string
 	// Templates are where the run and its traces lead to.
 	Templates *links.Templates
 }

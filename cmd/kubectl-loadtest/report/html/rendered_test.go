@@ -20,13 +20,17 @@ import (
 // on a phone, in light and dark.
 func TestInABrowser(t *testing.T) {
 	all, pages := states(t), contents(t)
-	pages["unguarded"] = unguarded(t, pages["hostile"])
+	pages["unguarded"], pages["several"] = unguarded(t, pages["hostile"]), several(t)
 	wide := browse(t, pages, "1000px")
 	for name, lt := range all {
 		t.Run(name, func(t *testing.T) { showsTheStatus(t, lt, wide[name]) })
 	}
 	rowsAre(t, wide["secure"], "TLS handshakes", [][]string{{"100 users", "1250", "1200", "2ms", "11ms", "1250", "30"}})
 	rowsAre(t, wide["passed"], "TLS handshakes", nil)
+	rowsAre(t, wide["several"], "Loads", [][]string{{"readers", "Passed"}, {"writers", "ended"}})
+	if !strings.Contains(wide["several"].Text, "Load writers of sale, which ended it") || strings.Contains(wide["several"].Text, "Load readers of sale, which") {
+		t.Error("the page does not say which load the run ended")
+	}
 	for name := range all {
 		if name != "long" && name != "hostile" { // whose texts are the same everywhere
 			eachSentenceOnce(t, name, wide[name].Prose)

@@ -83,6 +83,21 @@ func long(t *testing.T) *v1beta1.LoadTest {
 	return lt
 }
 
+// several is the page of a LoadTest with two loads, and their reports.
+func several(t *testing.T) []byte {
+	t.Helper()
+	lt, first, second := reporttest.Ladder(t, 100), reporttest.Ladder(t, 100, 250), reporttest.Ladder(t, 500)
+	lt.Name, first.Name, second.Name = "sale", "sale-readers", "sale-writers"
+	first.UID, second.UID = "first", "second"
+	lt.Status.Steps, lt.Status.Thresholds = nil, nil
+	lt.Status.Loads = []v1beta1.LoadStatus{
+		{Name: "readers", Test: first.Name, Verdict: v1beta1.VerdictPassed}, {Name: "writers", Test: second.Name, Verdict: v1beta1.VerdictCanceled, Ended: true},
+	}
+	page, err := html.Report(lt, append(reporttest.Archived(second), reporttest.Archived(first)...), first, second)
+	must.Succeed(t, err)
+	return page
+}
+
 // foreign is what a target or a user would write to run a script in the page.
 const foreign = `</title></style></pre></svg><script>window.broken=1</script><img src="//x.invalid/" onerror="window.broken=2">` +
 	`" onmouseover="window.broken=3" ' x='{{.Name}} javascript:window.broken=4 ]]> &lt;script&gt;`

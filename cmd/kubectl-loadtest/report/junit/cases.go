@@ -10,7 +10,7 @@ import (
 // judge makes the test cases of one LoadTest.
 type judge struct {
 	class  string
-	passed bool
+	passed bool // of a run, or of a load of which nothing counts
 }
 
 func cases(lt *v1beta1.LoadTest) []testcase {
@@ -23,9 +23,13 @@ func cases(lt *v1beta1.LoadTest) []testcase {
 	return append(list, j.parts(s)...)
 }
 
-// casesOfLoad are the cases of one load. passed says whether the run passed; the verdict of the load is a case of
-// the run.
-func casesOfLoad(lt *v1beta1.LoadTest, passed bool) []testcase {
+// casesOfLoad are the cases of one load of a run, whose verdict is a case of the run. None fails if the run ended
+// the load, which then lacks something by plan, or because of another load.
+func casesOfLoad(lt *v1beta1.LoadTest, run *v1beta1.LoadTestStatus) []testcase {
+	passed := run.Verdict == v1beta1.VerdictPassed
+	for i := range run.Loads {
+		passed = passed || run.Loads[i].Test == lt.Name && report.EndedByRun(&run.Loads[i])
+	}
 	return judge{class: lt.Namespace + "." + lt.Name, passed: passed}.parts(&lt.Status)
 }
 

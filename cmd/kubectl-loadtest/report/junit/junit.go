@@ -16,7 +16,7 @@ func Report(lt *v1beta1.LoadTest, loads ...*v1beta1.LoadTest) ([]byte, error) {
 	whole := suiteOf(lt, cases(lt))
 	all := testsuites{Name: "loadtest", Time: whole.Time, Suites: []testsuite{whole}}
 	for _, one := range loads {
-		all.Suites = append(all.Suites, suiteOf(one, casesOfLoad(one, lt.Status.Verdict == v1beta1.VerdictPassed)))
+		all.Suites = append(all.Suites, suiteOf(one, casesOfLoad(one, &lt.Status)))
 	}
 	for i := range all.Suites {
 		all.Tests += all.Suites[i].Tests

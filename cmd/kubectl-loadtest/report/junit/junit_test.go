@@ -51,20 +51,25 @@ func TestAllCasesPassOnlyIfTheVerdictIsPassed(t *testing.T) {
 	}
 }
 
-// A suite of a load is as green as the run, whatever ended the load.
+// A suite of a load is as green as the run, whatever ended the load; and green if the run ended it, as
+// planned or because of another load.
 func TestSuitesOfLoadsFailOnlyWithTheRun(t *testing.T) {
 	lt, one := reporttest.Read(t, "../testdata/loads.yaml"), reporttest.Read(t, "../testdata/burst.yaml")
-	one.Status.Verdict = v1beta1.VerdictCanceled
-	for _, verdict := range []v1beta1.Verdict{v1beta1.VerdictPassed, v1beta1.VerdictFailed} {
-		lt.Status.Verdict = verdict
+	one.Name, one.Status.Verdict = lt.Status.Loads[0].Test, v1beta1.VerdictCanceled
+	for _, of := range []struct {
+		verdict v1beta1.Verdict
+		ended   bool
+		green   bool
+	}{{v1beta1.VerdictPassed, false, true}, {v1beta1.VerdictFailed, false, false}, {v1beta1.VerdictFailed, true, true}} {
+		lt.Status.Verdict, lt.Status.Loads[0].Verdict, lt.Status.Loads[0].Ended = of.verdict, one.Status.Verdict, of.ended
 		data, err := junit.Report(lt, one)
 		must.Succeed(t, err)
 		suites, err := reader.Ingest(data)
 		if err != nil || len(suites) != 2 {
 			t.Fatalf("%d suites (%v), want two:\n%s", len(suites), err, data)
 		}
-		if bad := suites[1].Totals.Failed + suites[1].Totals.Error; suites[1].Totals.Tests == 0 || (bad == 0) != (verdict == v1beta1.VerdictPassed) {
-			t.Errorf("of a run that %s, %d of %d cases of the load are bad", verdict, bad, suites[1].Totals.Tests)
+		if bad := suites[1].Totals.Failed + suites[1].Totals.Error; suites[1].Totals.Tests == 0 || (bad == 0) != of.green {
+			t.Errorf("of a run that %s, %d of %d cases of the load are bad; ended by the run: %t", of.verdict, bad, suites[1].Totals.Tests, of.ended)
 		}
 	}
 }

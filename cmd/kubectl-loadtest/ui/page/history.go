@@ -105,7 +105,7 @@ func trends(family []*runs.Run) []html.Plot {
 	}
 	if len(late.Points) > 1 {
 		list = append(list, html.Plot{
-			Title: "Response time, p95", Note: "Of the step that says most of each run: the highest that was kept, else the last.",
+			Title: "Response time, p95", Note: "Of the step that says most of each run: the highest that was kept, else the last. With loads, of all requests of all.",
 			Spoken: "The 95th percentile of response time, from run to run. The table has the same figures.",
 			Figure: plot.Figure{X: x, Y: html.TimeAxis(valuesOf(late)), Lines: []plot.Line{late}},
 		})

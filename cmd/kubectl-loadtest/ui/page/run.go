@@ -3,6 +3,8 @@ package page
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
@@ -35,6 +37,7 @@ func (s Site) Sections(lt *v1beta1.LoadTest, archived []*archive.Step) ([]Part, 
 	return s.linked(lt, archived, html.Links{
 		Step:    func(index int) string { return s.stepPath(key, index) },
 		Request: func(step, index int) string { return s.requestPath(key, step, index) },
+		Load:    func(test string) string { return s.RunPath(runs.Key{Namespace: lt.Namespace, Name: test}) },
 	})
 }
 
@@ -97,6 +100,9 @@ func (s Site) actions(shown *Shown) []Link {
 	}
 	if s.Cluster {
 		list = append(list, Link{"Run again…", s.path("again", key.Namespace, key.Name)})
+	}
+	if owner := metav1.GetControllerOf(shown.Test); owner != nil && owner.Kind == "LoadTest" {
+		list = append(list, Link{"Load of " + owner.Name, s.RunPath(runs.Key{Namespace: key.Namespace, Name: owner.Name})})
 	}
 	list = append(list, Link{"The report as one file", s.path("run", key.Namespace, key.Name, "report.html")})
 	for _, l := range s.Links.Run(shown.Test, shown.Now) {

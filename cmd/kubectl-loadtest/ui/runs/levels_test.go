@@ -5,9 +5,6 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/overview"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -45,11 +42,4 @@ func TestLevelsOfAFamily(t *testing.T) {
 			t.Errorf("runs that ended as %s count: %v", verdict, got)
 		}
 	}
-}
-
-// Loads side by side have no steps of their own.
-func TestALevelOfLoadsIsOfAllRequestsTogether(t *testing.T) {
-	lt := &v1beta1.LoadTest{}
-	lt.Status.Together = &v1beta1.LoadResult{ResponseTime: &v1beta1.Latency{P95: &metav1.Duration{Duration: 40 * time.Millisecond}}}
-	same.As(t, "p95", 40*time.Millisecond, New(lt).Late)
 }

@@ -29,7 +29,8 @@ type Run struct {
 	// of Unit; 0: none was.
 	Sustained, Unit string
 	Load            float64
-	// Late is p95 of the step that says most of the run; 0: it is not known.
+	// Late is p95 of the step that says most of the run or, with loads, of all requests of all; 0: it is not
+	// known.
 	Late time.Duration
 	// Started is when the operator took it up; zero: it has not.
 	Started time.Time
@@ -66,18 +67,27 @@ func New(lt *v1beta1.LoadTest) *Run {
 		}
 		r.Sustained = s.MaxSustainedRate + r.Unit
 	}
-	if all := s.Together; all != nil && all.ResponseTime != nil && all.ResponseTime.P95 != nil {
-		r.Late = all.ResponseTime.P95.Duration
-	}
-	if step := report.Telling(s); step != nil && step.Result.ResponseTime != nil && step.Result.ResponseTime.P95 != nil {
-		r.Late = step.Result.ResponseTime.P95.Duration
-	}
+	r.Late = lateOf(s)
 	if s.StartTime != nil {
 		r.Started = s.StartTime.Time
 	}
 	r.Schedule = scheduleOf(lt)
 	r.Family = familyOf(lt, r.Schedule)
 	return r
+}
+
+func lateOf(s *v1beta1.LoadTestStatus) time.Duration {
+	var l *v1beta1.Latency
+	switch step := report.Telling(s); {
+	case step != nil:
+		l = step.Result.ResponseTime
+	case s.Together != nil:
+		l = s.Together.ResponseTime
+	}
+	if l == nil || l.P95 == nil {
+		return 0
+	}
+	return l.P95.Duration
 }
 
 // scheduleOf is the name of the schedule that started a LoadTest. The label alone would not
