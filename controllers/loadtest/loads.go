@@ -205,6 +205,7 @@ func isAskedAnew(before, after *v1beta1.LoadTestSpec) bool {
 // isFurther says whether what they read of each other's status has changed.
 func isFurther(before, after *v1beta1.LoadTest) bool {
 	return lifecycle.Finished(before) != lifecycle.Finished(after) ||
+		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 		before.Status.Phase != after.Status.Phase ||
 		(before.Status.Internal.StopTime == nil) != (after.Status.Internal.StopTime == nil) ||
 		lifecycle.HasWorkers(before) != lifecycle.HasWorkers(after) ||
