@@ -101,6 +101,8 @@ func (p *pass) createLoad(ctx context.Context, load *v1beta1.LoadStatus, one *v1
 	return err
 }
 
+const isBeingDeleted = "one that was created for the load is being deleted; see its finalizers if it stays."
+
 // takeLoad takes the LoadTest that has the name of a load's, if it is the load's: this process, or the one before it, may
 // have ended before it wrote the UID, and the run may have given its place back.
 func (p *pass) takeLoad(ctx context.Context, load *v1beta1.LoadStatus, one *v1beta1.LoadTest) error {
@@ -113,6 +115,8 @@ func (p *pass) takeLoad(ctx context.Context, load *v1beta1.LoadStatus, one *v1be
 		p.refuseLoad(load, "one of an earlier LoadTest "+p.lt.Name+" is still there, until the API server removes it; delete it if it stays.")
 	case !metav1.IsControlledBy(there, p.lt):
 		p.note.notCreated(load.Name, uncreated{taken: true})
+	case !there.DeletionTimestamp.IsZero():
+		p.refuseLoad(load, isBeingDeleted)
 	case lifecycle.IsLoad(&there.Spec, p.lt, one.Name):
 		load.UID = string(there.UID)
 	case there.Status.StartTime != nil || lifecycle.Finished(there):
@@ -132,7 +136,7 @@ func (p *pass) replaceLoad(ctx context.Context, load *v1beta1.LoadStatus, one, t
 		err = p.createLoad(ctx, load, one)
 	}
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) { // it has changed since, or a finalizer keeps it
-		p.refuseLoad(load, "one that is not as the spec asks for is being deleted; see its finalizers if it stays.")
+		p.refuseLoad(load, isBeingDeleted)
 		return nil
 	}
 	return err

@@ -78,7 +78,7 @@ func TestARunThatIsHeldBeforeItsLoadsBeginGivesItsPlaceBack(t *testing.T) {
 func TestLoadsOfAnEarlierSpecAreReplaced(t *testing.T) {
 	t.Parallel()
 	const kept = "The API server refuses LoadTest sale-readers: it is there as the spec was before it was changed, or was edited itself, and has begun or ended; delete it, and it is created again."
-	const finalized = "The API server refuses LoadTest sale-readers: one that is not as the spec asks for is being deleted; see its finalizers if it stays."
+	const finalized = "The API server refuses LoadTest sale-readers: one that was created for the load is being deleted; see its finalizers if it stays."
 	for name, tt := range map[string]struct {
 		meanwhile func(r *fixture, load *v1beta1.LoadTest)
 		want      string // while the LoadTest of before is there; empty: it is replaced at once

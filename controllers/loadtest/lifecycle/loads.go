@@ -81,10 +81,11 @@ func (r *sideBySide) followLoads() (goesOn bool) {
 // maxLoadMessage bounds the sentence of a load.
 const maxLoadMessage = 512
 
-// testOf is the LoadTest of the load with that index; nil: there is none, though another may have its name.
+// testOf is the LoadTest of the load with that index; nil: there is none, though another may have its name, or it is
+// deleted and does not go on, though a finalizer keeps it.
 func (r *sideBySide) testOf(i int) *v1beta1.LoadTest {
 	one := r.seen.Loads[i].Test
-	if one == nil || string(one.UID) != r.out.Status.Loads[i].UID {
+	if one == nil || string(one.UID) != r.out.Status.Loads[i].UID || !one.DeletionTimestamp.IsZero() && !Finished(one) {
 		return nil
 	}
 	return one

@@ -399,6 +399,11 @@ func TestVerdictOfLoads(t *testing.T) {
 			f.pass()
 			f.inTurn("late Canceled, noise Canceled")
 		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. What was measured is kept.", true},
+		"one is deleted and kept by a finalizer": {func(f *family) {
+			f.tests["sale-readers"].DeletionTimestamp = &metav1.Time{Time: began}
+			f.pass()
+			f.inTurn("late Canceled, noise Canceled")
+		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. What was measured is kept.", true},
 		"another takes its name": {func(f *family) {
 			f.tests["sale-readers"] = &v1beta1.LoadTest{}
 			f.pass()
