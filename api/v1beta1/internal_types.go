@@ -59,4 +59,10 @@ type InternalStatus struct {
 	// become ready, until it gave the place to others. Absent: it did not give way.
 	// +optional
 	GaveWayAfter *metav1.Duration `json:"gaveWayAfter,omitempty"`
+
+	// heldSince is the instant since which a run with spec.loads is held, by spec.suspend or by that
+	// of a load, without anything being sent: it stays when the run is resumed, until a load is
+	// sent. Absent: it was not held since.
+	// +optional
+	HeldSince *metav1.MicroTime `json:"heldSince,omitempty"`
 }

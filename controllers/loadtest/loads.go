@@ -77,27 +77,9 @@ func (p *pass) readWhole(ctx context.Context, seen *lifecycle.LoadSeen, name str
 func (p *pass) createLoads(ctx context.Context) error {
 	for _, one := range p.decision.CreateLoads {
 		load := loadOf(p.decision.Status.Loads, one.Name)
-		err := p.Client.Create(ctx, one, client.FieldOwner(writes.FieldManager))
+		err := p.createLoad(ctx, load, one)
 		if apierrors.IsAlreadyExists(err) {
-			// This process, or the one before it, may have ended before it wrote the UID.
-			there, err := p.read(ctx, p.Uncached, client.ObjectKeyFromObject(one))
-			switch {
-			case err != nil:
-				return err
-			case there == nil: // it was deleted a moment ago
-				continue
-			case isLeftOverLoad(p.lt, there):
-				p.note.notCreated(load.Name, uncreated{refused: &lifecycle.Refusal{Message: "one of an earlier LoadTest " + p.lt.Name + " is still there, until the API server removes it; delete it if it stays.", At: p.now}})
-				continue
-			case metav1.IsControlledBy(there, p.lt) && !lifecycle.IsLoad(&there.Spec, p.lt, one.Name):
-				p.note.notCreated(load.Name, uncreated{refused: &lifecycle.Refusal{Message: "it is there as the spec was before it was changed, or was edited itself; delete it, and it is created again.", At: p.now}})
-				continue
-			case !metav1.IsControlledBy(there, p.lt):
-				p.note.notCreated(load.Name, uncreated{taken: true})
-				continue
-			}
-			load.UID = string(there.UID)
-			continue
+			err = p.takeLoad(ctx, load, one)
 		}
 		if refusal, refused := refusedBy(err, p.now); refused {
 			p.Metrics.refused(refusedLoad)
@@ -107,9 +89,62 @@ func (p *pass) createLoads(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("create the LoadTest of load %s: %w", load.Name, err)
 		}
-		load.UID = string(one.UID)
 	}
 	return nil
+}
+
+func (p *pass) createLoad(ctx context.Context, load *v1beta1.LoadStatus, one *v1beta1.LoadTest) error {
+	err := p.Client.Create(ctx, one, client.FieldOwner(writes.FieldManager))
+	if err == nil {
+		load.UID = string(one.UID)
+	}
+	return err
+}
+
+const isBeingDeleted = "one that was created for the load is being deleted; see its finalizers if it stays."
+
+// takeLoad takes the LoadTest that has the name of a load's, if it is the load's: this process, or the one before it, may
+// have ended before it wrote the UID, and the run may have given its place back.
+func (p *pass) takeLoad(ctx context.Context, load *v1beta1.LoadStatus, one *v1beta1.LoadTest) error {
+	there, err := p.read(ctx, p.Uncached, client.ObjectKeyFromObject(one))
+	switch {
+	case err != nil:
+		return err
+	case there == nil: // it was deleted a moment ago
+	case isLeftOverLoad(p.lt, there):
+		p.refuseLoad(load, "one of an earlier LoadTest "+p.lt.Name+" is still there, until the API server removes it; delete it if it stays.")
+	case !metav1.IsControlledBy(there, p.lt):
+		p.note.notCreated(load.Name, uncreated{taken: true})
+	case !there.DeletionTimestamp.IsZero():
+		p.refuseLoad(load, isBeingDeleted)
+	case lifecycle.IsLoad(&there.Spec, p.lt, one.Name):
+		load.UID = string(there.UID)
+	case there.Status.StartTime != nil || lifecycle.Finished(there):
+		p.refuseLoad(load, "it is there as the spec was before it was changed, or was edited itself, and has begun or ended; delete it, and it is created again.")
+	default:
+		return p.replaceLoad(ctx, load, one, there)
+	}
+	return nil
+}
+
+// replaceLoad creates the LoadTest of a load in place of one that has not begun, and that is as the spec was before it was
+// changed, or was edited itself: its run would be refused.
+func (p *pass) replaceLoad(ctx context.Context, load *v1beta1.LoadStatus, one, there *v1beta1.LoadTest) error {
+	err := p.Client.Delete(ctx, there, client.PropagationPolicy("Background"), client.Preconditions{UID: &there.UID, ResourceVersion: &there.ResourceVersion})
+	if client.IgnoreNotFound(err) == nil {
+		one.Spec.Suspend, one.Spec.Terminate = there.Spec.Suspend, there.Spec.Terminate // as its user asked for
+		err = p.createLoad(ctx, load, one)
+	}
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) { // it has changed since, or a finalizer keeps it
+		p.refuseLoad(load, isBeingDeleted)
+		return nil
+	}
+	return err
+}
+
+// refuseLoad notes why a LoadTest cannot be created now.
+func (p *pass) refuseLoad(load *v1beta1.LoadStatus, message string) {
+	p.note.notCreated(load.Name, uncreated{refused: &lifecycle.Refusal{Message: message, At: p.now}})
 }
 
 // isLeftOverLoad says whether a LoadTest carries out a load of an earlier LoadTest of that name, and goes with
@@ -174,6 +209,7 @@ func isAskedAnew(before, after *v1beta1.LoadTestSpec) bool {
 // isFurther says whether what they read of each other's status has changed.
 func isFurther(before, after *v1beta1.LoadTest) bool {
 	return lifecycle.Finished(before) != lifecycle.Finished(after) ||
+		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 		before.Status.Phase != after.Status.Phase ||
 		(before.Status.Internal.StopTime == nil) != (after.Status.Internal.StopTime == nil) ||
 		lifecycle.HasWorkers(before) != lifecycle.HasWorkers(after) ||

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,8 +31,10 @@ type Runs struct {
 // knownRun is what is kept of a run.
 type knownRun struct {
 	name types.NamespacedName
-	// generation is that of the spec from which the assignments were made.
+	// generation is that of the spec from which the assignments were made, and start when the run had begun then:
+	// one that gave its place back is planned anew, by the limits of then, also from the same spec.
 	generation int64
+	start      *metav1.Time
 	// steps is how many steps of the status are in them: a search appends some.
 	steps int
 	// target and control are where connections to the targets may go to.
@@ -47,7 +50,7 @@ func NewRuns() *Runs {
 // Note records the run of a LoadTest that has been taken up, and returns its
 // assignments. It makes them once, again when the spec has changed (a run that was
 // suspended before its first step may be resumed with another one, under the same UID
-// and with another plan in status), and again when a search has appended steps or where
+// and with another plan in status) or the run has begun anew, and again when a search has appended steps or where
 // connections may go to has changed. A run is
 // noted by one goroutine at a time; what takes long is done outside the lock, for which
 // the coordinator waits.
@@ -55,10 +58,10 @@ func (r *Runs) Note(run coordinator.RunID, lt *v1beta1.LoadTest, to exchange.Des
 	r.mu.Lock()
 	known, ok := r.known[run]
 	r.mu.Unlock()
-	if ok && known.generation == lt.Generation && known.steps >= len(lt.Status.Steps) && known.to.Same(to) {
+	if ok && known.generation == lt.Generation && known.start.Equal(lt.Status.StartTime) && known.steps >= len(lt.Status.Steps) && known.to.Same(to) {
 		return known.assignments
 	}
-	known = knownRun{client.ObjectKeyFromObject(lt), lt.Generation, len(lt.Status.Steps), to, plan.Assignments(lt)}
+	known = knownRun{client.ObjectKeyFromObject(lt), lt.Generation, lt.Status.StartTime, len(lt.Status.Steps), to, plan.Assignments(lt)}
 	if len(known.assignments) > 0 { // which share their targets
 		to.Set(known.assignments[0])
 	}

@@ -2,8 +2,10 @@ package loadtest
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -44,7 +46,7 @@ func named(name types.NamespacedName) *v1beta1.LoadTest {
 }
 
 // A run that was suspended before its first step and resumed with another spec has
-// other assignments; nothing else makes them anew.
+// other assignments, and so has one that begins anew, by the limits of then; nothing else makes them anew.
 func TestAssignmentsAreMadeOncePerPlan(t *testing.T) {
 	r := NewRuns()
 	lt := named(types.NamespacedName{Namespace: "team", Name: "a"})
@@ -60,6 +62,10 @@ func TestAssignmentsAreMadeOncePerPlan(t *testing.T) {
 	if resumed := r.Note("run", lt, exchange.Destinations{}); len(resumed) != 5 {
 		t.Errorf("%d assignments of the second plan, want 5", len(resumed))
 	}
+	lt.Status.StartTime, lt.Status.Workers.Desired = &metav1.Time{Time: time.Unix(1, 0)}, 4
+	if anew := r.Note("run", lt, exchange.Destinations{}); len(anew) != 4 {
+		t.Errorf("%d assignments once it begins anew, want 4", len(anew))
+	}
 	lt.Status.Steps = make([]v1beta1.StepStatus, 3)
 	grown := r.Note("run", lt, exchange.Destinations{})
 	same.As(t, "steps that are assigned after a search appended some", 3, len(grown[0].Steps))
@@ -68,8 +74,8 @@ func TestAssignmentsAreMadeOncePerPlan(t *testing.T) {
 		t.Error("the assignments of a run that has ended were made again")
 	}
 	r.Forget(types.NamespacedName{Namespace: "team", Name: "a"})
-	if next := r.Note("run", lt, exchange.Destinations{}); len(next) != 5 {
-		t.Errorf("%d assignments after the run was forgotten, want 5", len(next))
+	if next := r.Note("run", lt, exchange.Destinations{}); len(next) != 4 {
+		t.Errorf("%d assignments after the run was forgotten, want 4", len(next))
 	}
 }
 

@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -76,6 +77,7 @@ func TestMilestonesOfLoads(t *testing.T) {
 		"its progress":     {func(lt *v1beta1.LoadTest) { lt.Status.Summary.Step = "100" }, false},
 		"its phase":        {func(lt *v1beta1.LoadTest) { lt.Status.Phase = v1beta1.PhaseRunning }, true},
 		"it is held":       {func(lt *v1beta1.LoadTest) { lt.Spec.Suspend = true }, true},
+		"its deletion":     {func(lt *v1beta1.LoadTest) { lt.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }, true},
 		"another deadline": {func(lt *v1beta1.LoadTest) { lt.Spec.StartDeadlineSeconds = ptr.To[int64](1) }, true},
 		"its loads end":    {func(lt *v1beta1.LoadTest) { lt.Status.Internal.StopTime = &metav1.MicroTime{} }, true},
 		"an instant":       {func(lt *v1beta1.LoadTest) { lt.Status.Loads[0].BeginTime = &metav1.MicroTime{} }, true},

@@ -48,7 +48,7 @@ var sideBySidePhases = []phase[*sideBySide]{
 }
 
 // followLoads writes how far each load is. One whose LoadTest is gone has ended: what it measured is
-// lost.
+// lost, also if it had ended before. Of that, a breach counts.
 func (r *sideBySide) followLoads() (goesOn bool) {
 	r.out.Undirected = true
 	s := &r.out.Status
@@ -56,7 +56,7 @@ func (r *sideBySide) followLoads() (goesOn bool) {
 	for i := range s.Loads {
 		l, test := &s.Loads[i], r.testOf(i)
 		switch {
-		case l.Verdict != "":
+		case l.Verdict != "" && (test != nil || l.Verdict != v1beta1.VerdictPassed && l.Verdict != v1beta1.VerdictInconclusive):
 		case l.UID != "" && test == nil:
 			l.Phase, l.Verdict, l.CompletionTime = v1beta1.PhaseFinished, v1beta1.VerdictError, r.microNow()
 			l.Message = fmt.Sprintf("LoadTest %s was deleted before the run had ended.", l.Test)
@@ -81,10 +81,11 @@ func (r *sideBySide) followLoads() (goesOn bool) {
 // maxLoadMessage bounds the sentence of a load.
 const maxLoadMessage = 512
 
-// testOf is the LoadTest of the load with that index; nil: there is none, though another may have its name.
+// testOf is the LoadTest of the load with that index; nil: there is none, though another may have its name, or it is
+// deleted and does not go on, though a finalizer keeps it.
 func (r *sideBySide) testOf(i int) *v1beta1.LoadTest {
 	one := r.seen.Loads[i].Test
-	if one == nil || string(one.UID) != r.out.Status.Loads[i].UID {
+	if one == nil || string(one.UID) != r.out.Status.Loads[i].UID || !one.DeletionTimestamp.IsZero() && !Finished(one) {
 		return nil
 	}
 	return one

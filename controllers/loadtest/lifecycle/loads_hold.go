@@ -20,6 +20,11 @@ const heldLoads = "spec.suspend holds the run: no load begins, and one that is u
 func (r *sideBySide) hold() (goesOn bool) {
 	s := &r.out.Status
 	was := meta.IsStatusConditionTrue(r.read.Conditions, v1beta1.ConditionSuspended)
+	for i := range s.Loads {
+		if isSent(r.testOf(i)) {
+			s.Internal.HeldSince = nil
+		}
+	}
 	switch {
 	case s.Internal.StopTime != nil:
 		return true
@@ -112,9 +117,13 @@ func (r *sideBySide) takeInstantsBack() {
 }
 
 // heldSince is the instant since which nothing is sent, of a run that is held from an instant; ok is false while a load is
-// sent, to the end of its step.
+// sent, to the end of its step. Who resumes a run and holds it again before anything is sent does not have it counted anew:
+// it could keep its place for ever.
 func (r *sideBySide) heldSince(from time.Time) (since time.Time, ok bool) {
 	s := &r.out.Status
+	if s.Internal.HeldSince != nil {
+		return s.Internal.HeldSince.Time, true
+	}
 	since = from
 	for i := range s.Loads {
 		if ended := s.Loads[i].CompletionTime; ended != nil {
@@ -124,13 +133,19 @@ func (r *sideBySide) heldSince(from time.Time) (since time.Time, ok bool) {
 		test := r.testOf(i)
 		switch {
 		case test == nil:
-		case test.Status.Phase == v1beta1.PhaseRunning:
+		case isSent(test):
 			return time.Time{}, false
 		case meta.IsStatusConditionTrue(test.Status.Conditions, v1beta1.ConditionSuspended):
 			since = instant.Later(since, meta.FindStatusCondition(test.Status.Conditions, v1beta1.ConditionSuspended).LastTransitionTime.Time)
 		}
 	}
+	s.Internal.HeldSince = &metav1.MicroTime{Time: since}
 	return since, true
+}
+
+// isSent says whether a load is under way: it is not held.
+func isSent(test *v1beta1.LoadTest) bool {
+	return test != nil && test.Status.Phase == v1beta1.PhaseRunning
 }
 
 // resumedAt is the instant at which the run was resumed most recently; zero: it was not held.

@@ -204,6 +204,45 @@ func TestLoadsThatAreHeldTooLong(t *testing.T) {
 	}
 }
 
+// A run that is resumed and held again before anything is sent goes on being held: its time is not counted anew.
+func TestARunThatIsHeldOverAndOverIsHeldTooLong(t *testing.T) {
+	const half, minute = 30 * time.Minute, time.Minute
+	for name, c := range map[string]struct {
+		hold func(f *family, held bool)
+		sent bool
+		want time.Duration // until it is held too long
+	}{
+		"by itself": {(*family).suspend, false, half - minute},
+		"by a load": {func(f *family, held bool) {
+			f.tests["sale-noise"].Spec.Suspend = held
+			f.ready("noise")
+			if held {
+				f.holds("noise")
+			}
+			f.pass()
+		}, false, half - minute},
+		"with something sent between": {(*family).suspend, true, 2 * half},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFamily(t)
+			f.rules = rules(t, "limits: {namespaces: [{held: 1h}]}")
+			f.pass()
+			f.ready("readers", "late")
+			c.hold(f, true)
+			f.now = began.Add(half)
+			c.hold(f, false)
+			f.now = f.now.Add(minute)
+			if c.sent {
+				f.tests["sale-readers"].Status.Phase = v1beta1.PhaseRunning
+				f.pass()
+				f.tests["sale-readers"].Status.Phase = v1beta1.PhaseStarting
+			}
+			c.hold(f, true)
+			same.As(t, "until it is held too long", c.want, f.pass().RequeueAfter)
+		})
+	}
+}
+
 // A load that is suspended by itself holds the others, which have their workers, and the place of all.
 func TestALoadThatIsHeldByItselfTooLong(t *testing.T) {
 	f := newFamily(t)

@@ -399,6 +399,22 @@ func TestVerdictOfLoads(t *testing.T) {
 			f.pass()
 			f.inTurn("late Canceled, noise Canceled")
 		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. What was measured is kept.", true},
+		"one is deleted that had passed": {func(f *family) {
+			f.inTurn("readers Passed")
+			delete(f.tests, "sale-readers")
+			f.pass()
+			f.inTurn("late Canceled, noise Canceled")
+		}, "Finished Error: readers 2s Error, late 31s Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. What was measured is kept.", true},
+		"one is deleted that had failed": {func(f *family) {
+			f.inTurn("readers Failed")
+			delete(f.tests, "sale-readers")
+			f.inTurn("late Passed", "noise Canceled")
+		}, "Finished Failed: readers 2s Failed, late 31s Passed, noise 2s Canceled ended", "False LoadDeleted: Load readers: the thresholds of readers.", false},
+		"one is deleted and kept by a finalizer": {func(f *family) {
+			f.tests["sale-readers"].DeletionTimestamp = &metav1.Time{Time: began}
+			f.pass()
+			f.inTurn("late Canceled, noise Canceled")
+		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. What was measured is kept.", true},
 		"another takes its name": {func(f *family) {
 			f.tests["sale-readers"] = &v1beta1.LoadTest{}
 			f.pass()
@@ -618,18 +634,19 @@ func TestParentOfALoad(t *testing.T) {
 			p.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue}}
 			p.Spec.Suspend = true
 		}, &lifecycle.Parent{Name: "sale", Lists: true, Ends: true}},
-		"which has not begun it":                  {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].BeginTime = nil }, &lifecycle.Parent{Name: "sale", Lists: true, Workers: 4, StartDeadline: minute}},
-		"which has not written it":                {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].UID = "" }, &lifecycle.Parent{Name: "sale"}},
-		"which has not been read":                 {func(_, p *v1beta1.LoadTest) { p.Status = v1beta1.LoadTestStatus{} }, &lifecycle.Parent{Name: "sale"}},
-		"which has one of that name":              {func(l, _ *v1beta1.LoadTest) { l.UID = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
-		"which was given to it once it had begun": {func(l, _ *v1beta1.LoadTest) { l.UID, l.Status.StartTime = "mine", &metav1.Time{Time: began} }, nil},
-		"which has none":                          {func(l, _ *v1beta1.LoadTest) { l.Name = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
-		"of the same name":                        {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].UID = "before" }, &lifecycle.Parent{Name: "sale"}},
-		"of another kind":                         {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].Kind = "LoadTestSchedule" }, nil},
-		"of another API":                          {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].APIVersion = "example.com/v1" }, nil},
-		"which asks for fewer workers":            {func(l, _ *v1beta1.LoadTest) { l.Generation, l.Spec.Parallelism = 2, ptr.To[int32](7) }, edited(true)},
-		"which another operator made so":          {func(l, _ *v1beta1.LoadTest) { l.Generation, l.Spec.Parallelism = 1, ptr.To[int32](7) }, edited(false)},
-		"which asks for another mix":              {func(l, _ *v1beta1.LoadTest) { l.Generation, l.Spec.Requests[0].Weight = 2, ptr.To[int32](7) }, edited(true)},
+		"which is deleted and kept by a finalizer": {func(_, p *v1beta1.LoadTest) { p.DeletionTimestamp = &metav1.Time{Time: began} }, &lifecycle.Parent{Name: "sale", Lists: true, Ends: true}},
+		"which has not begun it":                   {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].BeginTime = nil }, &lifecycle.Parent{Name: "sale", Lists: true, Workers: 4, StartDeadline: minute}},
+		"which has not written it":                 {func(_, p *v1beta1.LoadTest) { p.Status.Loads[0].UID = "" }, &lifecycle.Parent{Name: "sale"}},
+		"which has not been read":                  {func(_, p *v1beta1.LoadTest) { p.Status = v1beta1.LoadTestStatus{} }, &lifecycle.Parent{Name: "sale"}},
+		"which has one of that name":               {func(l, _ *v1beta1.LoadTest) { l.UID = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
+		"which was given to it once it had begun":  {func(l, _ *v1beta1.LoadTest) { l.UID, l.Status.StartTime = "mine", &metav1.Time{Time: began} }, nil},
+		"which has none":                           {func(l, _ *v1beta1.LoadTest) { l.Name = "mine" }, &lifecycle.Parent{Name: "sale", Strange: true}},
+		"of the same name":                         {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].UID = "before" }, &lifecycle.Parent{Name: "sale"}},
+		"of another kind":                          {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].Kind = "LoadTestSchedule" }, nil},
+		"of another API":                           {func(l, _ *v1beta1.LoadTest) { l.OwnerReferences[0].APIVersion = "example.com/v1" }, nil},
+		"which asks for fewer workers":             {func(l, _ *v1beta1.LoadTest) { l.Generation, l.Spec.Parallelism = 2, ptr.To[int32](7) }, edited(true)},
+		"which another operator made so":           {func(l, _ *v1beta1.LoadTest) { l.Generation, l.Spec.Parallelism = 1, ptr.To[int32](7) }, edited(false)},
+		"which asks for another mix":               {func(l, _ *v1beta1.LoadTest) { l.Generation, l.Spec.Requests[0].Weight = 2, ptr.To[int32](7) }, edited(true)},
 		"which cannot ask for more": {func(l, _ *v1beta1.LoadTest) {
 			l.Generation, l.Spec.Parallelism, l.Status.StartTime = 2, ptr.To[int32](7), &metav1.Time{Time: began}
 		}, edited(false)},

@@ -53,7 +53,7 @@ func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
 	if parent == nil || !metav1.IsControlledBy(lt, parent) {
 		return p
 	}
-	if Finished(parent) {
+	if Finished(parent) || !parent.DeletionTimestamp.IsZero() { // one that a finalizer keeps begins no load any more
 		p.Lists, p.Ends = true, true
 		return p
 	}

@@ -22,7 +22,7 @@ func (r *pass) suspend(reason, message string) {
 func (r *pass) withoutPlace() {
 	s := &r.out.Status
 	s.StartTime, s.Baseline, s.Environment = nil, nil, nil
-	s.Internal.Access, s.Internal.ControlAccess, s.Internal.OtherAccess, s.Internal.Auditing = nil, nil, nil, nil
+	s.Internal.Access, s.Internal.ControlAccess, s.Internal.OtherAccess, s.Internal.Auditing, s.Internal.HeldSince = nil, nil, nil, nil, nil
 	s.Workers.Ready, s.Loads = 0, nil
 	r.withoutJob()
 }

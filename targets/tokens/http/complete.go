@@ -17,7 +17,7 @@ const writeTimeout = 30 * time.Second
 // complete answers requests of a kind.
 func (h *Handler) complete(k kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		a, p := read(w, r, k, h.Service.Parameters().Context)
+		a, p := h.read(w, r, k)
 		if p != nil {
 			p.write(w)
 			return
@@ -46,6 +46,16 @@ func (h *Handler) full() *problem {
 		headers: []reply.Header{{Name: "Retry-After", Value: "1"}},
 	}
 	return full.as(http.StatusTooManyRequests, "rate_limit_exceeded")
+}
+
+// busy is the answer to a request for whose body there is no memory.
+func busy() *problem {
+	p := &problem{
+		Type:    "server_error",
+		Message: fmt.Sprintf("The server is overloaded: requests of more than %d bytes are being read at once. Try again later.", bodiesInFlight),
+		headers: []reply.Header{{Name: "Retry-After", Value: "1"}},
+	}
+	return p.as(http.StatusServiceUnavailable, "server_overloaded")
 }
 
 // whole answers with one document, once it has all tokens. A client that has gone away is

@@ -5,6 +5,7 @@
 //
 //	handler.go   the pages
 //	request.go   what a request asks for, and what is wrong with it
+//	bodies.go    the memory that requests may take while they are read
 //	complete.go  the answer to it, whole or as a stream
 //	document.go  the documents of an answer
 //	problem.go   errors in OpenAI's form

@@ -17,13 +17,13 @@ func FuzzRead(f *testing.F) {
 	} {
 		f.Add(body)
 	}
+	h := newHandler(f, small)
 	f.Fuzz(func(t *testing.T, body string) {
 		for _, k := range []kind{chat, completion} {
 			w := httptest.NewRecorder()
-			const context = 100
-			a, p := read(w, httptest.NewRequest("POST", "/", strings.NewReader(body)), k, context)
+			a, p := h.read(w, httptest.NewRequest("POST", "/", strings.NewReader(body)), k)
 			if p == nil {
-				if a.prompt < 0 || a.tokens < 1 || a.prompt+a.tokens > context || len(a.model) > maxModel {
+				if a.prompt < 0 || a.tokens < 1 || a.prompt+a.tokens > small.Context || len(a.model) > maxModel {
 					t.Errorf("%q asks for %+v", body, a)
 				}
 				continue

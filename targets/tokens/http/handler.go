@@ -40,6 +40,7 @@ type Handler struct {
 	Config
 	mux      *http.ServeMux
 	answers  atomic.Uint64
+	bodies   atomic.Int64 // bytes of requests that are being read
 	draining atomic.Bool
 }
 

@@ -22,7 +22,7 @@ import (
 // small has times that are easy to add.
 var small = tokens.Parameters{Slots: 1, Queue: 1, Context: 100, PerPromptToken: time.Millisecond, Step: 7 * time.Millisecond, PerSequence: 3 * time.Millisecond}
 
-func newHandler(t *testing.T, p tokens.Parameters) *Handler {
+func newHandler(t testing.TB, p tokens.Parameters) *Handler {
 	t.Helper()
 	service, err := tokens.NewService(p)
 	must.Succeed(t, err)
@@ -159,6 +159,23 @@ func TestBadRequestsAreRefused(t *testing.T) {
 			same.As(t, "counts", tokens.Counts{}, h.Service.Counts())
 		})
 	}
+}
+
+// Bodies that would take too much memory together are refused, and what was read of them is free again.
+func TestBodiesOfAllRequestsAreLimited(t *testing.T) {
+	h := newHandler(t, small)
+	const body = `{"prompt":"x","max_tokens":1}`
+	h.bodies.Store(bodiesInFlight - int64(len(body)) + 1)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("POST", completionPath, strings.NewReader(body)))
+	want := `503 1 {"error":{"message":"The server is overloaded: requests of more than 8388608 bytes are being read at once. Try again later.",` +
+		`"type":"server_error","param":null,"code":"server_overloaded"}}`
+	same.As(t, "answer", want, fmt.Sprint(w.Code, " ", w.Header().Get("Retry-After"), " ", strings.TrimSpace(w.Body.String())))
+	h.bodies.Add(-1)
+	if status, text := page(h, "POST", completionPath, body); status != 200 {
+		t.Errorf("the next one is answered %d %s", status, text)
+	}
+	same.As(t, "bytes that are held besides those of others", int64(0), h.bodies.Load()-bodiesInFlight+int64(len(body)))
 }
 
 // served serves a handler in memory, and returns a client.

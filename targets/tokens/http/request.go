@@ -60,26 +60,30 @@ type part struct {
 	Text string `json:"text"`
 }
 
-// read reads a request, whose context is bounded.
-func read(w http.ResponseWriter, r *http.Request, k kind, context int) (asked, *problem) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+// read reads a request, whose body and context are bounded.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request, k kind) (asked, *problem) {
+	counted := &body{Reader: http.MaxBytesReader(w, r.Body, maxBody), all: &h.bodies}
+	defer counted.release()
+	text, err := io.ReadAll(counted)
 	var tooLarge *http.MaxBytesError
 	switch {
+	case errors.Is(err, errNoMemory):
+		return asked{}, busy()
 	case errors.As(err, &tooLarge):
 		return asked{}, invalid("", "The body has more than %d bytes.", maxBody).as(http.StatusRequestEntityTooLarge, "request_too_large")
 	case err != nil:
 		return asked{}, invalid("", "The body cannot be read.")
 	}
 	var d document
-	if p := decode(body, &d); p != nil {
+	if p := decode(text, &d); p != nil {
 		return asked{}, p
 	}
-	return d.asks(k, context)
+	return d.asks(k, h.Service.Parameters().Context)
 }
 
-func decode(body []byte, d *document) *problem {
+func decode(text []byte, d *document) *problem {
 	var mistyped *json.UnmarshalTypeError
-	switch err := json.Unmarshal(body, d); {
+	switch err := json.Unmarshal(text, d); {
 	case errors.As(err, &mistyped):
 		what, _, _ := strings.Cut(mistyped.Value, " ") // of a number that is too large, without its digits
 		return invalid(mistyped.Field, "Invalid value for '%s': this %s is not expected there.", cmp.Or(mistyped.Field, "the body"), what)
