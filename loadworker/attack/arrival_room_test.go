@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 // A hit waits for room that the target leaves; what the generator is behind is no such wait.
@@ -107,16 +108,19 @@ func TestHitsDoNotWaitForRoomWhileTheirWorkerStandsStill(t *testing.T) {
 // takes as many only if the worker can have too few.
 func TestHitsThatFindAllConnectionsTaken(t *testing.T) {
 	for name, tt := range map[string]struct {
-		serve   func(int, *hit) (time.Duration, int)
-		timeout time.Duration
-		target  bool
+		serve       func(int, *hit) (time.Duration, int)
+		timeout     time.Duration
+		rate        pace.Rate
+		connections int
+		target      bool
 	}{
-		"by a target that is silent":         {silentFrom(2*time.Second, 10*ms), 10 * time.Second, true},
-		"until after the window":             {silentFrom(2*time.Second, 10*ms), 30 * time.Second, true},
-		"by one that answers in a long time": {always(8 * time.Second), 10 * time.Second, false},
+		"by a target that is silent":         {silentFrom(2*time.Second, 10*ms), 10 * time.Second, 200e6, 500, true},
+		"until after the window":             {silentFrom(2*time.Second, 10*ms), 30 * time.Second, 200e6, 500, true},
+		"by one that answers in a long time": {always(8 * time.Second), 10 * time.Second, 200e6, 500, false},
+		"of which there is one":              {always(ms), 10 * time.Second, 20000e6, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := simulated{step: arrivalsStep(200e6, idealWindow), serve: tt.serve, timeout: tt.timeout, connections: 500}
+			s := simulated{step: arrivalsStep(tt.rate, idealWindow), serve: tt.serve, timeout: tt.timeout, connections: tt.connections}
 			m, _ := s.run(t)
 			q := &m.Requests[0]
 			if m.Unsent < 500 {

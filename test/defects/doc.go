@@ -26,8 +26,7 @@
 //	                                              TestNothingIsSentEarly
 //	10 ramp or warm-up measured                   TestConnectionsAreOpenBeforeTheWindow,
 //	                                              TestTheWarmUpIsNotMeasured
-//	11 the generator's own limits not recorded    TestTheGeneratorsOwnLimitIsRecorded,
-//	                                              TestTheGeneratorsLatenessIsRecorded,
+//	11 the generator's own limits not recorded    TestTheGeneratorsLatenessIsRecorded,
 //	                                              TestTheGeneratorsUnsentLoadIsItsOwn,
 //	                                              TestTheGeneratorsResourcesAreRecorded,
 //	                                              TestABusyMachineIsNamed

@@ -6,11 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// bodiesInFlight bounds the bodies of all requests that are being read. A body of messages
-// that say nothing ({},{},...) takes 26 times its size when it is decoded, and so all of them
-// stay within the 256 MiB that charts/targets gives the service. Bodies of the usual context
-// have 32 KB: there is room for 256 of them at the same instant.
-const bodiesInFlight = 8 << 20
+// bodiesInFlight bounds the bodies of all requests that are being read, within the memory that charts/targets gives the
+// service: decoded, a body of messages that say nothing ({},{},...) has 40 bytes for each three, and about as many more
+// while their list grows. Requests of the usual context have 32 KB: there is room for 128 of them at the same instant.
+const bodiesInFlight = 4 << 20
 
 // errNoMemory says that the bodies of other requests take what bodies may take.
 var errNoMemory = errors.New("too many bytes are being read")
