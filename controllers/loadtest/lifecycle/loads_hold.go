@@ -20,10 +20,8 @@ const heldLoads = "spec.suspend holds the run: no load begins, and one that is u
 func (r *sideBySide) hold() (goesOn bool) {
 	s := &r.out.Status
 	was := meta.IsStatusConditionTrue(r.read.Conditions, v1beta1.ConditionSuspended)
-	for i := range s.Loads {
-		if isSent(r.testOf(i)) {
-			s.Internal.HeldSince = nil
-		}
+	if r.hasSentSince() {
+		s.Internal.HeldSince = nil
 	}
 	switch {
 	case s.Internal.StopTime != nil:
@@ -141,6 +139,18 @@ func (r *sideBySide) heldSince(from time.Time) (since time.Time, ok bool) {
 	}
 	s.Internal.HeldSince = &metav1.MicroTime{Time: since}
 	return since, true
+}
+
+// hasSentSince says whether a load is under way, or began after the run was held and may have ended since.
+func (r *sideBySide) hasSentSince() bool {
+	s := &r.out.Status
+	for i := range s.Loads {
+		began := s.Loads[i].BeginTime
+		if isSent(r.testOf(i)) || s.Internal.HeldSince != nil && began != nil && began.After(s.Internal.HeldSince.Time) && !r.now.Before(began.Time) {
+			return true
+		}
+	}
+	return false
 }
 
 // isSent says whether a load is under way: it is not held.

@@ -209,10 +209,10 @@ func TestARunThatIsHeldOverAndOverIsHeldTooLong(t *testing.T) {
 	const half, minute = 30 * time.Minute, time.Minute
 	for name, c := range map[string]struct {
 		hold func(f *family, held bool)
-		sent bool
-		want time.Duration // until it is held too long
+		sent func(f *family) // nil: nothing is
+		want time.Duration   // until it is held too long
 	}{
-		"by itself": {(*family).suspend, false, half - minute},
+		"by itself": {(*family).suspend, nil, half - minute},
 		"by a load": {func(f *family, held bool) {
 			f.tests["sale-noise"].Spec.Suspend = held
 			f.ready("noise")
@@ -220,8 +220,15 @@ func TestARunThatIsHeldOverAndOverIsHeldTooLong(t *testing.T) {
 				f.holds("noise")
 			}
 			f.pass()
-		}, false, half - minute},
-		"with something sent between": {(*family).suspend, true, 2 * half},
+		}, nil, half - minute},
+		"with something sent between": {(*family).suspend, func(f *family) {
+			f.tests["sale-readers"].Status.Phase = v1beta1.PhaseRunning
+			f.pass()
+			f.tests["sale-readers"].Status.Phase = v1beta1.PhaseStarting
+		}, 2 * half},
+		"with a load between that ended before it was seen": {(*family).suspend, func(f *family) {
+			f.parent.Status.Loads[0].BeginTime = &metav1.MicroTime{Time: f.now}
+		}, 2 * half},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFamily(t)
@@ -232,10 +239,8 @@ func TestARunThatIsHeldOverAndOverIsHeldTooLong(t *testing.T) {
 			f.now = began.Add(half)
 			c.hold(f, false)
 			f.now = f.now.Add(minute)
-			if c.sent {
-				f.tests["sale-readers"].Status.Phase = v1beta1.PhaseRunning
-				f.pass()
-				f.tests["sale-readers"].Status.Phase = v1beta1.PhaseStarting
+			if c.sent != nil {
+				c.sent(f)
 			}
 			c.hold(f, true)
 			same.As(t, "until it is held too long", c.want, f.pass().RequeueAfter)

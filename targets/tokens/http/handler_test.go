@@ -168,7 +168,7 @@ func TestBodiesOfAllRequestsAreLimited(t *testing.T) {
 	h.bodies.Store(bodiesInFlight - int64(len(body)) + 1)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest("POST", completionPath, strings.NewReader(body)))
-	want := `503 1 {"error":{"message":"The server is overloaded: requests of more than 8388608 bytes are being read at once. Try again later.",` +
+	want := `503 1 {"error":{"message":"The server is overloaded: requests of more than 4194304 bytes are being read at once. Try again later.",` +
 		`"type":"server_error","param":null,"code":"server_overloaded"}}`
 	same.As(t, "answer", want, fmt.Sprint(w.Code, " ", w.Header().Get("Retry-After"), " ", strings.TrimSpace(w.Body.String())))
 	h.bodies.Add(-1)
