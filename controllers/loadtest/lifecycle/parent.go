@@ -53,7 +53,7 @@ func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
 	if parent == nil || !metav1.IsControlledBy(lt, parent) {
 		return p
 	}
-	if Finished(parent) || !parent.DeletionTimestamp.IsZero() { // one that a finalizer keeps begins no load any more
+	if beginsNoMore(parent) {
 		p.Lists, p.Ends = true, true
 		return p
 	}
@@ -80,6 +80,11 @@ func ParentOf(lt, parent *v1beta1.LoadTest) *Parent {
 		}
 	}
 	return p
+}
+
+// beginsNoMore says whether a LoadTest begins no load any more: it has finished, or is deleted and kept by a finalizer.
+func beginsNoMore(parent *v1beta1.LoadTest) bool {
+	return Finished(parent) || !parent.DeletionTimestamp.IsZero()
 }
 
 // isAnother says whether a LoadTest has another load than one that it does not list, in the place with an index, which is
