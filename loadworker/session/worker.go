@@ -52,8 +52,9 @@ const (
 	snapshotEvery = time.Second
 	firstSnapshot = 200 * time.Millisecond
 	// shutdownTimeout is how long a worker that must end waits for its last
-	// snapshot to be acknowledged. A pod has 30 s to end.
-	shutdownTimeout = 10 * time.Second
+	// snapshot to be acknowledged. A pod has 30 s to end, in
+	// which another replica may have to take over.
+	shutdownTimeout = 25 * time.Second
 )
 
 func (c Config) withDefaults() Config {
