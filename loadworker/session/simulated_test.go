@@ -165,3 +165,20 @@ func TestStopCutsAtOnce(t *testing.T) {
 		w.finish(t, s)
 	})
 }
+
+// A worker whose pod is deleted waits for the operator to receive its last report, for as long as another replica
+// needs to take over, and for less than the 30 s in which it would be killed.
+func TestShutdownWaitsForTheNextOperator(t *testing.T) {
+	simulate(t, func(t *testing.T, target *workertest.Target) {
+		c, w, s := readyWorker(t, workertest.Assignment(target.URL, workertest.ClosedUsers(1, time.Hour)), of(target))
+		s.send(t, start(0, 0))
+		<-time.After(time.Second)
+		began := time.Now()
+		w.cancel()
+		c.waitForFinal(t, 0) // which is not acknowledged
+		w.waitForEnd(t, ErrUnfinished)
+		if waited := time.Since(began); waited < 12*time.Second || waited >= 30*time.Second {
+			t.Errorf("it waited %v, want from 12s to less than 30s", waited)
+		}
+	})
+}
