@@ -71,7 +71,7 @@ func (g *group) untilFinished(ctx context.Context) error {
 	ticker := time.NewTicker(refresh)
 	defer ticker.Stop()
 	for {
-		if g.test.Status.Phase != "" {
+		if isTakenUp(g.test) {
 			g.Show(g.test.DeepCopy())
 		}
 		finished := meta.IsStatusConditionTrue(g.test.Status.Conditions, v1beta1.ConditionFinished)

@@ -98,7 +98,7 @@ func (r *run) untilFinished(ctx context.Context) error {
 	ticker := time.NewTicker(refresh)
 	defer ticker.Stop()
 	for {
-		if r.test.Status.Phase != "" { // before the first decision, it would seem to wait for an operator
+		if isTakenUp(r.test) {
 			r.Show(r.test)
 		}
 		finished := meta.IsStatusConditionTrue(r.test.Status.Conditions, v1beta1.ConditionFinished)
@@ -237,4 +237,9 @@ func (r *run) await(ctx context.Context, wake time.Duration, refresh <-chan time
 			r.Show(r.test)
 		}
 	}
+}
+
+// isTakenUp says whether a run begins: before, it would seem to wait for an operator.
+func isTakenUp(lt *v1beta1.LoadTest) bool {
+	return lt.Status.Phase != "" && lt.Status.Phase != v1beta1.PhasePending
 }

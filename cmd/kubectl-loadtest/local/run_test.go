@@ -85,6 +85,7 @@ func loadTest(t *testing.T, target, spec string) *v1beta1.LoadTest {
 	lt := &v1beta1.LoadTest{}
 	must.Succeed(t, yaml.UnmarshalStrict([]byte("spec: "+strings.ReplaceAll(spec, "TARGET", target)), lt))
 	lt.Namespace, lt.Name, lt.UID, lt.Generation = "local", "test", "a-uid", 1
+	lt.Status.Phase = v1beta1.PhasePending // as the schema has it by default
 	seconds := int64(300)
 	lt.Spec.StartDeadlineSeconds = &seconds
 	return lt
