@@ -87,7 +87,7 @@ func TestReportReadsALocalRunWithLoads(t *testing.T) {
 func TestLoadsOfFilesAreComparedOneByOne(t *testing.T) {
 	p := &testUser{t: t, kubeconfig: "/nowhere"}
 	saved := p.file(manifest("sale") + "status: {conditions: [{type: Finished, status: 'True'}], loads: [{name: readers, test: sale-readers}]}\n---" + manifest("sale-readers") + "status: {conditions: [{type: Finished, status: 'True'}]}\n")
-	p.run("compare", "-f", saved, "-f", saved).fails(t, "such as sale-readers, which report -f FILE sale-readers -o yaml writes of a file of both")
+	p.run("compare", "-f", saved, "-f", saved).fails(t, "such as sale-readers; from a file that has all of them, report -f FILE sale-readers -o yaml writes one")
 	readers := p.file(p.run("report", "-f", saved, "sale-readers", "-o", "yaml").out)
 	contains(t, "the comparison", p.run("compare", "-f", readers, "-f", readers).out, "sale-readers")
 }

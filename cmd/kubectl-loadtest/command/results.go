@@ -36,8 +36,8 @@ type archived struct {
 // errChanged is that a ConfigMap is not the one that the operator stored.
 var errChanged = errors.New("it was changed after the run: its step.json.gz does not have the sha256 of status.resultRefs")
 
-// archived are the results of the steps that status.resultRefs names, of a LoadTest and of those of its
-// loads.
+// archived are the results of the steps that status.resultRefs names, in a LoadTest and in the LoadTests of
+// its loads.
 func (c *config) archived(find configMaps, lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest) archived {
 	all := archived{loads: loads}
 	c.addSteps(&all, lt, find)

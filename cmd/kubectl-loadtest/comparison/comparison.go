@@ -38,7 +38,7 @@ func New(tests []*v1beta1.LoadTest) (*Comparison, error) {
 			return nil, fmt.Errorf("LoadTest %s has not finished", c.names[i])
 		}
 		if len(lt.Status.Loads) > 0 {
-			return nil, fmt.Errorf("LoadTest %s sends several loads, and each has steps of its own: compare the LoadTests of its loads, such as %s, which report -f FILE %[2]s -o yaml writes of a file of both", c.names[i], lt.Status.Loads[0].Test)
+			return nil, fmt.Errorf("LoadTest %s sends several loads, and each has steps of its own: compare the LoadTests of its loads, such as %s; from a file that has all of them, report -f FILE %[2]s -o yaml writes one", c.names[i], lt.Status.Loads[0].Test)
 		}
 		for _, rung := range rungs.Of(lt.Status.Steps) {
 			if rungs.Find(c.columns, &rung) == nil {

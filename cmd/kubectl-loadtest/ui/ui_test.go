@@ -292,7 +292,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// The page of a run leads to those of its loads and back, and the file has the reports of those that are
+// The page of a run leads to the pages of its loads and back, and the file has the reports of all loads that are
 // there. Loads are compared, and no run that has them.
 func TestLoadsOfARun(t *testing.T) {
 	s := newSite()

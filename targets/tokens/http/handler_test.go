@@ -175,7 +175,7 @@ func TestBodiesOfAllRequestsAreLimited(t *testing.T) {
 	if status, text := page(h, "POST", completionPath, body); status != 200 {
 		t.Errorf("the next one is answered %d %s", status, text)
 	}
-	same.As(t, "bytes that are held besides those of others", int64(0), h.bodies.Load()-bodiesInFlight+int64(len(body)))
+	same.As(t, "bytes that this request still holds", int64(0), h.bodies.Load()-bodiesInFlight+int64(len(body)))
 }
 
 // served serves a handler in memory, and returns a client.

@@ -31,9 +31,9 @@ var (
 	comparedParts = []string{"warnings", "figures", "byrequest", "tests"}
 )
 
-// Links are where the rows of tables lead to: those of steps, by their index, those of
-// requests, by the index of the step and their own in its result, and those of loads, by the
-// names of their LoadTests. Nil and "": nowhere.
+// Links are where the rows of tables lead to: of a step by its index, of a request by the index of
+// the step and its own in the step's result, of a load by the name of its LoadTest. Nil and "":
+// nowhere.
 type Links struct {
 	Step    func(index int) string
 	Request func(step, index int) string
