@@ -83,6 +83,13 @@ func TestReportReadsALocalRunWithLoads(t *testing.T) {
 	}
 }
 
+func TestReportOfALoadSaysThatTheRunEndedIt(t *testing.T) {
+	p := &testUser{t: t, kubeconfig: "/nowhere"}
+	saved := p.file(manifest("sale") + "status: {loads: [{name: readers, test: sale-readers, ended: true, verdict: Inconclusive}]}\n---" + manifest("sale-readers"))
+	contains(t, "the text", p.run("report", "-f", saved).out, "\n\nLoad readers of sale, which ended it\n\nLoadTest ")
+	contains(t, "the Markdown", p.run("report", "-f", saved, "-o", "markdown").out, "\n\n---\n\n**Load readers of sale, which ended it**\n\n## ")
+}
+
 // What a file has of a run with loads is compared load by load.
 func TestLoadsOfFilesAreComparedOneByOne(t *testing.T) {
 	p := &testUser{t: t, kubeconfig: "/nowhere"}

@@ -45,6 +45,27 @@ func loadState(l *v1beta1.LoadStatus) string {
 // EndedByRun says whether the run ended a load, of which only a breach counts then.
 func EndedByRun(l *v1beta1.LoadStatus) bool { return l.Ended && l.Verdict != v1beta1.VerdictFailed }
 
+// LoadOf is the load that a LoadTest carries out for the one that sends several.
+func LoadOf(lt *v1beta1.LoadTest, test string) *v1beta1.LoadStatus {
+	for i := range lt.Status.Loads {
+		if l := &lt.Status.Loads[i]; l.Test == test {
+			return l
+		}
+	}
+	return &v1beta1.LoadStatus{Name: test}
+}
+
+// LoadTitle is the heading of the report of a load. Where the run ended the load, it says so: the load's own
+// verdict lacks what was not sent.
+func LoadTitle(lt *v1beta1.LoadTest, test string) string {
+	l := LoadOf(lt, test)
+	title := "Load " + l.Name + " of " + lt.Name
+	if EndedByRun(l) {
+		title += ", which ended it"
+	}
+	return title
+}
+
 // resultCells are the figures of a row.
 func resultCells(r *v1beta1.LoadResult) []string {
 	if r == nil {

@@ -75,11 +75,15 @@ func RenderAll(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest, archived []*arch
 		return data, err
 	}
 	for _, one := range loads {
+		title := report.LoadTitle(lt, one.Name)
+		if output == "markdown" {
+			title = "---\n\n**" + markdown.Escape(title) + "**"
+		}
 		of, err := Render(one, nil, output, step)
 		if err != nil {
 			return nil, err
 		}
-		data = append(append(data, '\n'), of...)
+		data = fmt.Appendf(data, "\n%s\n\n%s", title, of)
 	}
 	return data, nil
 }

@@ -41,18 +41,8 @@ func anchors(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest) func(test string) 
 		if !slices.ContainsFunc(loads, func(one *v1beta1.LoadTest) bool { return one.Name == test }) {
 			return ""
 		}
-		return "#" + loadID(loadOf(lt, test).Name)
+		return "#" + loadID(report.LoadOf(lt, test).Name)
 	}
-}
-
-// loadOf is the load that a LoadTest carries out.
-func loadOf(lt *v1beta1.LoadTest, test string) *v1beta1.LoadStatus {
-	for i := range lt.Status.Loads {
-		if l := &lt.Status.Loads[i]; l.Test == test {
-			return l
-		}
-	}
-	return &v1beta1.LoadStatus{Name: test}
 }
 
 // addLoads adds the reports of the LoadTests of loads, each with the archived results that are its own.
@@ -64,11 +54,8 @@ func (v *view) addLoads(lt *v1beta1.LoadTest, archived []*archive.Step, loads []
 			return err
 		}
 		load.link(one, to)
-		l := loadOf(lt, one.Name)
-		load.Kicker = "Load " + l.Name + " of " + lt.Name
-		if report.EndedByRun(l) {
-			load.Kicker += ", which ended it" // its own verdict lacks what was cut
-		}
+		load.Kicker = report.LoadTitle(lt, one.Name)
+		l := report.LoadOf(lt, one.Name)
 		load.identify(loadID(l.Name))
 		v.Loads = append(v.Loads, load)
 		v.Contents = append(v.Contents, entry{load.ID, "Load " + l.Name})
