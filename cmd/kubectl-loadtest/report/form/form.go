@@ -69,23 +69,16 @@ func RenderAll(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest, archived []*arch
 		return junit.Report(lt, loads...)
 	case "html":
 		return html.Report(lt, archived, loads...)
-	}
-	data, err := Render(lt, archived, output, step)
-	if err != nil || output != "text" && output != "markdown" {
-		return data, err
-	}
-	for _, one := range loads {
-		title := report.LoadTitle(lt, one.Name)
-		if output == "markdown" {
-			title = "---\n\n**" + markdown.Escape(title) + "**"
+	case "markdown":
+		return []byte(markdown.Report(lt, loads...)), nil
+	case "text":
+		all := report.Text(lt)
+		for _, one := range loads {
+			all += "\n" + report.LoadTitle(lt, one.Name) + "\n\n" + report.Text(one)
 		}
-		of, err := Render(one, nil, output, step)
-		if err != nil {
-			return nil, err
-		}
-		data = fmt.Appendf(data, "\n%s\n\n%s", title, of)
+		return []byte(all), nil
 	}
-	return data, nil
+	return Render(lt, archived, output, step)
 }
 
 // RenderLocal is the report of a run on this machine. No cluster has the LoadTests of its loads: json and yaml

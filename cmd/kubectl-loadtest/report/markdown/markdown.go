@@ -13,9 +13,24 @@ import (
 // maxBytes is how long a comment may be on GitHub, in characters; elsewhere it is more.
 const maxBytes = 65_536
 
-// Report is the report of a LoadTest. It ends with a line break.
-func Report(lt *v1beta1.LoadTest) string {
-	p := &page{lt: lt}
+// Report is the report of a LoadTest, and below it those of the loads that it sent side by side. It ends with
+// a line break.
+func Report(lt *v1beta1.LoadTest, loads ...*v1beta1.LoadTest) string {
+	p := &page{lt: lt, most: maxBytes - reserve - loadReserve*len(loads)}
+	p.report()
+	for _, load := range loads {
+		p.lt = load
+		fmt.Fprintf(p, "\n---\n\n**%s**\n\n", escape(report.LoadTitle(lt, load.Name)))
+		p.report()
+	}
+	if p.omitted > 0 {
+		fmt.Fprintf(p, "\n%d rows are left out, because a comment has at most %d characters: `kubectl loadtest report` has them.\n", p.omitted, maxBytes)
+	}
+	return p.String()
+}
+
+// report writes the report of one LoadTest.
+func (p *page) report() {
 	p.head()
 	p.thresholds()
 	p.attention()
@@ -34,26 +49,24 @@ func Report(lt *v1beta1.LoadTest) string {
 	p.traces()
 	p.audits()
 	p.generator()
-	if p.omitted > 0 {
-		fmt.Fprintf(p, "\n%d rows are left out, because a comment has at most %d characters: `kubectl loadtest report` has them.\n", p.omitted, maxBytes)
-	}
-	return p.String()
 }
 
 // page is a report that is being written.
 type page struct {
 	strings.Builder
 	lt *v1beta1.LoadTest
+	// most is how long it may be with a further row of a table.
+	most int
 	// omitted is how many rows of tables there was no room for.
 	omitted int
 }
 
-// reserve is what a page keeps free: what stands outside of tables is bounded, and so is a
-// row that names what was omitted.
-const reserve = 512
+// reserve is what a page keeps free after the tables of a LoadTest, for what names what was omitted, and
+// loadReserve for the report of each load, for all of it that stands outside of tables.
+const reserve, loadReserve = 512, 4096
 
 // fits says whether there is room for a row.
-func (p *page) fits(row string) bool { return p.Len()+len(row) < maxBytes-reserve }
+func (p *page) fits(row string) bool { return p.Len()+len(row) < p.most }
 
 // marks are what a reader sees first; the word beside each says the same.
 var marks = map[string]string{"Passed": "✅", "Failed": "❌", "Inconclusive": "⚠️", "Canceled": "⏹️", "Error": "🛑"}
