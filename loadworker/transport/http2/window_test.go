@@ -63,8 +63,12 @@ func TestABodyWaitsForTheWindowOfTheConnection(t *testing.T) {
 	s.headers(3, true, ":status", "413")
 	c.mustFeed(s.take())
 	c.want("RST_STREAM 3 NO_ERROR")
-	if c.outcome(other) != "413" || c.blocked != 0 {
-		t.Errorf("outcome %q, %d blocked", c.outcome(other), c.blocked)
+	malformed := c.send(post(3))
+	s.headers(5, true, ":status", "413", "content-length", "9")
+	c.mustFeed(s.take())
+	c.want("HEADERS 5 RST_STREAM 5 NO_ERROR")
+	if c.outcome(other) != "413" || c.outcome(malformed) != "badResponse" || c.blocked != 0 {
+		t.Errorf("outcomes %q and %q, %d blocked", c.outcome(other), c.outcome(malformed), c.blocked)
 	}
 }
 
