@@ -29,7 +29,7 @@ func TestClassifyByTypeAndPhase(t *testing.T) {
 		"the system's own timeout":        {&Error{Dialing, system(syscall.ETIMEDOUT)}, measure.Timeout},
 		"timeout of a handshake":          {&Error{Handshaking, os.ErrDeadlineExceeded}, measure.Timeout},
 		"no such host":                    {&Error{Resolving, &net.DNSError{Err: "no such host", IsNotFound: true}}, measure.DNS},
-		"name servers that do not answer": {&Error{Resolving, &net.DNSError{Err: "timeout", IsTimeout: true}}, measure.DNS},
+		"name servers that do not answer": {&Error{Resolving, &net.DNSError{Err: "timeout", IsTimeout: true, UnwrapErr: context.DeadlineExceeded}}, measure.DNS},
 		"any other failure to resolve":    {&Error{Resolving, errors.New("no")}, measure.DNS},
 		"refused":                         {&Error{Dialing, system(syscall.ECONNREFUSED)}, measure.Refused},
 		"reset while reading":             {&Error{Reading, system(syscall.ECONNRESET)}, measure.Reset},
