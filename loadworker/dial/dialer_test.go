@@ -103,8 +103,11 @@ func TestOnlyAMachineThatHasAnAddressLacksPorts(t *testing.T) {
 
 // A resolver without a descriptor counts like a socket without one.
 func TestDialerCountsAResolverWithoutDescriptors(t *testing.T) {
-	d := newTestDialer(t, Config{URL: "http://a.test", Lookup: func(context.Context, string) ([]netip.Addr, error) {
+	lacking := func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", syscall.EMFILE)}
+	}
+	d := newTestDialer(t, Config{URL: "http://a.test", Lookup: func(ctx context.Context, host string) ([]netip.Addr, error) {
+		return lookUp(ctx, lacking, &net.Resolver{PreferGo: true}, host)
 	}})
 	if _, err := d.addresses(t.Context()); !errors.Is(err, syscall.EMFILE) {
 		t.Errorf("addresses = %v, want that there are too many files", err)

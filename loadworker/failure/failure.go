@@ -117,7 +117,7 @@ func IsTLSAlert(err error) bool {
 // network. While reading, it is the parser's: the bytes were no response.
 func classifyPhase(err error) measure.Outcome {
 	var e *Error
-	if !errors.As(err, &e) {
+	if !errors.As(err, &e) || IsDescriptors(err) { // whatever they were needed for
 		return measure.Other
 	}
 	switch e.Phase {

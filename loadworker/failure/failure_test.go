@@ -44,6 +44,7 @@ func TestClassifyByTypeAndPhase(t *testing.T) {
 		"no HTTP":                         {&Error{Reading, errors.New("malformed HTTP response")}, measure.BadResponse},
 		"a header without end":            {&Error{Reading, errors.New("response header is larger than 1 MiB")}, measure.BadResponse},
 		"out of descriptors":              {&Error{Dialing, system(syscall.EMFILE)}, measure.Other},
+		"no descriptor to resolve by":     {&Error{Resolving, system(syscall.EMFILE)}, measure.Other},
 		"out of ports":                    {&Error{Dialing, system(syscall.EADDRNOTAVAIL)}, measure.Other},
 		"no route":                        {&Error{Dialing, system(syscall.EHOSTUNREACH)}, measure.Other},
 		"an I/O error while reading":      {&Error{Reading, system(syscall.EIO)}, measure.Other},
