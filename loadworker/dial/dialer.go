@@ -198,7 +198,7 @@ func (d *Dialer) connect(ctx context.Context, addr netip.Addr) (net.Conn, error)
 	}
 	conn, err := dial(ctx, "tcp", to)
 	if failure.IsPorts(err) && d.lacksAddress(ctx, to) {
-		return nil, fmt.Errorf("%w: this machine has no address from which it could connect to %s", syscall.ENETUNREACH, to)
+		return nil, fmt.Errorf("this machine has no address from which it could connect to %s: %w", to, syscall.ENETUNREACH)
 	}
 	return conn, err
 }
