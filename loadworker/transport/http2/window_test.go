@@ -188,8 +188,8 @@ func TestARequestIsEncoded(t *testing.T) {
 		"a GET":   {transport.Request{Method: "GET", Path: []byte("/")}, "[:method=GET :scheme=http :path=/ :authority=shop.test user-agent=agent]", "HEADERS 1"},
 		"OPTIONS": {transport.Request{Method: "OPTIONS", Path: []byte("*"), Host: []byte("other")}, "[:method=OPTIONS :scheme=http :path=* :authority=other user-agent=agent]", "HEADERS 1"},
 		"a POST without a body": {transport.Request{Method: "POST", Path: []byte("/a?b"), Headers: []transport.Header{
-			{Name: "User-Agent", Value: []byte("mine")}, {Name: "Connection", Value: []byte("close")}, {Name: "X-Y", Value: []byte("Z")},
-		}}, "[:method=POST :scheme=http :path=/a?b :authority=shop.test user-agent=mine x-y=Z content-length=0]", "HEADERS 1"},
+			{Name: "User-Agent", Value: []byte("mine")}, {Name: "Connection", Value: []byte("close")}, {Name: "X-Y", Value: []byte(" \tZ z ")},
+		}}, "[:method=POST :scheme=http :path=/a?b :authority=shop.test user-agent=mine x-y=Z z content-length=0]", "HEADERS 1"},
 		"a long header": {transport.Request{Method: "GET", Path: []byte("/"), Headers: []transport.Header{{Name: "A", Value: []byte(long)}}},
 			"[:method=GET :scheme=http :path=/ :authority=shop.test a=" + long + " user-agent=agent]", "HEADERS 1 CONTINUATION 1 CONTINUATION 1"},
 	} {
