@@ -165,13 +165,18 @@ func (h *Histogram) Quantile(q float64) (d time.Duration, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	left := int64(rank)
+	return h.AtRank(int64(rank)), true
+}
+
+// AtRank is the time of a rank, from 1 for the shortest to Count for the longest, of which also a higher one is;
+// 0 when empty.
+func (h *Histogram) AtRank(rank int64) time.Duration {
 	for slot, n := range h.Filled() {
-		if left -= n; left <= 0 {
-			return longestOf(slot), true
+		if rank -= n; rank <= 0 {
+			return longestOf(slot)
 		}
 	}
-	return h.Max(), true // of counts beyond 53 bits, whose rank is rounded
+	return h.Max() // of counts beyond 53 bits, the rank of a quantile is rounded
 }
 
 // nearestRank is the rank of the quantile q of n samples, rounded up; ok is false when

@@ -210,3 +210,26 @@ func TestUsersWithoutKeptValuesBeginAnew(t *testing.T) {
 		same.As(t, "wrong", nil, slices.Clone(m.wrong))
 	})
 }
+
+// A refusal that is expected ends a journey, and leaves its code and its cookies with the user, as any other response
+// that ends one does.
+func TestAnExpectedRefusalLeavesItsCodeAndItsCookies(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		var came []string
+		o := d.oracle(t, func(w http.ResponseWriter, r *http.Request) {
+			came = append(came, r.URL.Path+" "+r.Header.Get("Cookie"))
+			if r.URL.Path == "/cart" {
+				http.SetCookie(w, &http.Cookie{Name: "wait", Value: "1", Path: "/"})
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
+		})
+		again, cart := get("/again"), get("/cart")
+		again.Name, again.Weight, cart.Name, cart.Weight = "again", 0, "cart", 0
+		cart.Expect = source.Expectation{Status: []int32{200, 429}}
+		r := d.runner(t, setup{url: o.URL, requests: []source.Request{again, cart}, journeys: []source.Journey{{Name: "shop", Weight: 1, KeepValues: true, Steps: []source.JourneyStep{
+			{Request: 0, Times: 1, If: "status == 429"}, {Request: 1, Times: 1},
+		}}}})
+		drive(t, r, usersStep(1, Burst{Requests: 3, Limit: time.Minute}))
+		same.As(t, "requests", []string{"/cart ", "/again wait=1", "/cart wait=1"}, came)
+	})
+}

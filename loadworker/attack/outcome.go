@@ -165,10 +165,14 @@ func (x *Execution) judgeError(h *hit, r *transport.Response, err error, res *re
 }
 
 // checkBody returns an error for a body that is not expected, or that lacks what the
-// user's journey captures. It accepts any body of a 429.
+// user's journey captures. It accepts any body of a 429, which ends a journey.
 func (x *Execution) checkBody(h *hit, r *transport.Response) error {
-	if err := x.source.CheckBody(h.request, r); err != nil || h.walk == nil || measure.IsRateLimited(r.Status) {
+	if err := x.source.CheckBody(h.request, r); err != nil || h.walk == nil {
 		return err
+	}
+	if measure.IsRateLimited(r.Status) {
+		h.walk.Refuse(r)
+		return nil
 	}
 	return h.walk.Answer(r)
 }

@@ -250,3 +250,15 @@ func TestUnexpectedBodyIsABadResponse(t *testing.T) {
 		})
 	}
 }
+
+// The results of a run have one error for each request that is no success, beside the code of its response.
+func TestWhatAResultSaysOfAResponseThatIsNotExpected(t *testing.T) {
+	for want, res := range map[string]result{
+		"":                         {outcome: measure.RateLimited, status: 429, expected: true},
+		"503 Service Unavailable":  {outcome: measure.ServerError, status: 503},
+		"the body is not expected": {outcome: measure.BadResponse, status: 200},
+		"the stream ended without its last event, or without any": {outcome: measure.EndedEarly, status: 200},
+	} {
+		same.As(t, "error", want, res.unexpected())
+	}
+}

@@ -35,12 +35,19 @@ func (x *Execution) log(c *connSlot, size int64, res result, err error) {
 		x.runner.config.Log.Add(r)
 		return
 	}
-	r.Code = measure.HTTPStatus(res.status) // the format has no others
-	switch {
-	case res.outcome == measure.BadResponse:
-		r.Error = "the body is not expected"
-	case !res.expected:
-		r.Error = source.StatusText(res.status)
-	}
+	r.Code, r.Error = measure.HTTPStatus(res.status), res.unexpected() // the format has no others
 	x.runner.config.Log.Add(r)
+}
+
+// unexpected is why a whole response does not count as expected; empty: it does. What was answered is not shown.
+func (r *result) unexpected() string {
+	switch {
+	case r.expected:
+		return ""
+	case r.outcome == measure.BadResponse:
+		return "the body is not expected"
+	case r.outcome == measure.EndedEarly:
+		return "the stream ended without its last event, or without any"
+	}
+	return source.StatusText(r.status)
 }

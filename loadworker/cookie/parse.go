@@ -2,7 +2,6 @@ package cookie
 
 import (
 	"bytes"
-	"net/http"
 	"strconv"
 	"time"
 )
@@ -36,7 +35,7 @@ func parse(line, requestPath []byte, now time.Time) (c cookie, ok bool) {
 				c.expires, lasts = expiry(seconds, now), true
 			}
 		case bytes.EqualFold(key, []byte("expires")) && !lasts:
-			if at, err := http.ParseTime(string(value)); err == nil {
+			if at, ok := parseDate(value); ok {
 				c.expires = at
 			}
 		case bytes.EqualFold(key, []byte("secure")):

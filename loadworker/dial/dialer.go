@@ -190,13 +190,32 @@ func (d *Dialer) connect(ctx context.Context, addr netip.Addr) (net.Conn, error)
 		return err
 	}
 	to := netip.AddrPortFrom(addr, d.target.Port).String()
-	if d.dial == nil {
-		return (&net.Dialer{KeepAlive: -1, Control: check}).DialContext(ctx, "tcp", to)
-	}
-	if err := check("tcp", to, nil); err != nil {
+	dial := d.dial
+	if dial == nil {
+		dial = (&net.Dialer{KeepAlive: -1, Control: check}).DialContext
+	} else if err := check("tcp", to, nil); err != nil {
 		return nil, err
 	}
-	return d.dial(ctx, "tcp", to)
+	conn, err := dial(ctx, "tcp", to)
+	if failure.IsPorts(err) && d.lacksAddress(ctx, to) {
+		return nil, fmt.Errorf("this machine has no address from which it could connect to %s: %w", to, syscall.ENETUNREACH)
+	}
+	return conn, err
+}
+
+// lacksAddress reports whether this machine has no address from which to connect to one of IPv6, as where that is
+// switched off: the kernel's error is the same as if no port was left. A socket of UDP, which sends nothing, needs
+// the same address, and another port.
+func (d *Dialer) lacksAddress(ctx context.Context, to string) bool {
+	dial := d.dial
+	if dial == nil {
+		dial = (&net.Dialer{}).DialContext
+	}
+	conn, err := dial(ctx, "udp", to)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return failure.IsPorts(err)
 }
 
 // Handshake puts TLS on a connection to the target, if the target uses it. It

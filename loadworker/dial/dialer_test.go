@@ -73,10 +73,41 @@ func TestDialerCountsWhatIsExhausted(t *testing.T) {
 	}
 }
 
+// The kernel has one error for a machine without a port and for one without an address of IPv6, which has a way to the
+// target by its other addresses.
+func TestOnlyAMachineThatHasAnAddressLacksPorts(t *testing.T) {
+	for name, tt := range map[string]struct {
+		udp   error
+		ports int64
+		want  error
+	}{
+		"no port":    {udp: nil, ports: 1, want: syscall.EADDRNOTAVAIL},
+		"no address": {udp: syscall.EADDRNOTAVAIL, want: syscall.ENETUNREACH},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newTestDialer(t, Config{URL: "http://[2001:db8::1]", Dial: func(_ context.Context, network, _ string) (net.Conn, error) {
+				err := tt.udp
+				if network == "tcp" {
+					err = syscall.EADDRNOTAVAIL
+				}
+				conn, _ := net.Pipe()
+				return conn, err
+			}})
+			_, err := d.Dial(t.Context())
+			if _, ports := d.Exhausted(); ports != tt.ports || !errors.Is(err, tt.want) {
+				t.Errorf("%d times no port was left, and %v; want %d and %v", ports, err, tt.ports, tt.want)
+			}
+		})
+	}
+}
+
 // A resolver without a descriptor counts like a socket without one.
 func TestDialerCountsAResolverWithoutDescriptors(t *testing.T) {
-	d := newTestDialer(t, Config{URL: "http://a.test", Lookup: func(context.Context, string) ([]netip.Addr, error) {
+	lacking := func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", syscall.EMFILE)}
+	}
+	d := newTestDialer(t, Config{URL: "http://a.test", Lookup: func(ctx context.Context, host string) ([]netip.Addr, error) {
+		return lookUp(ctx, lacking, &net.Resolver{PreferGo: true}, host)
 	}})
 	if _, err := d.addresses(t.Context()); !errors.Is(err, syscall.EMFILE) {
 		t.Errorf("addresses = %v, want that there are too many files", err)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 )
 
 // Lookup resolves a host name.
@@ -15,7 +17,25 @@ type Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 
 // SystemLookup resolves a host name by the system's resolver.
 func SystemLookup(ctx context.Context, host string) ([]netip.Addr, error) {
-	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	return lookUp(ctx, (&net.Dialer{}).DialContext, &net.Resolver{}, host)
+}
+
+// lookUp resolves a host name, and asks name servers over connections of dial. That no descriptor was left for one is
+// the error then: the resolver makes a text of it.
+func lookUp(ctx context.Context, dial func(ctx context.Context, network, address string) (net.Conn, error), r *net.Resolver, host string) ([]netip.Addr, error) {
+	var lacking atomic.Pointer[error] // questions for both kinds of addresses are asked at once
+	r.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if failure.IsDescriptors(err) {
+			lacking.Store(&err)
+		}
+		return conn, err
+	}
+	addrs, err := r.LookupNetIP(ctx, "ip", host)
+	if why := lacking.Load(); err != nil && why != nil {
+		err = *why
+	}
+	return addrs, err
 }
 
 const (

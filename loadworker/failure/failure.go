@@ -79,12 +79,12 @@ func Classify(err error) measure.Outcome {
 // isTimeout excludes a resolver's own timeout: the name servers, not the target, did
 // not answer.
 func isTimeout(err error) bool {
+	var dns *net.DNSError
+	if errors.As(err, &dns) { // which may be that of its own context
+		return false
+	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return true
-	}
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
-		return false
 	}
 	var n net.Error
 	return errors.As(err, &n) && n.Timeout()
@@ -117,7 +117,7 @@ func IsTLSAlert(err error) bool {
 // network. While reading, it is the parser's: the bytes were no response.
 func classifyPhase(err error) measure.Outcome {
 	var e *Error
-	if !errors.As(err, &e) {
+	if !errors.As(err, &e) || IsDescriptors(err) { // whatever they were needed for
 		return measure.Other
 	}
 	switch e.Phase {

@@ -15,7 +15,7 @@ import (
 )
 
 // hostileTexts are values that would be other fields, or lines, if they were not encoded.
-var hostileTexts = []string{"", "plain", "a b+c", "a=b&c=d", "100%", "%41", "é ☃", "\r\n--x\r\n", "\x00\xff", "$ {}", "~-_."}
+var hostileTexts = []string{"", `"plain\`, "a b+c", "a=b&c=d", "100%", "%41", "é ☃", "\r\n--x\r\n", "\x00\xff", "$ {}", "~-_."}
 
 // sentForm is the rendered body of a form with the cells of a row, and its Content-Type.
 func sentForm(t *testing.T, fields []FormField, cells ...string) (body []byte, media string) {
@@ -43,13 +43,13 @@ func sentForm(t *testing.T, fields []FormField, cells ...string) (body []byte, m
 func TestAFormIsPercentEncoded(t *testing.T) {
 	for _, text := range hostileTexts {
 		body, media := sentForm(t, []FormField{
-			{Name: "user[name]", Value: "x=${a} & ${b}"}, {Name: "a b", Value: "$$${a}"}, {Name: "raw", Value: "${no} ", Literal: true}, {Name: "empty"},
+			{Name: "user[name]", Value: "x=${a} & ${b}"}, {Name: "a b", Value: "$$${a}"}, {Name: "raw", Value: "${no} ", Literal: true}, {Name: "empty"}, {Name: "json", Value: `"${json:a}"`},
 		}, text, "2")
 		got, err := url.ParseQuery(string(body))
 		must.Succeed(t, err)
-		want := url.Values{"user[name]": {"x=" + text + " & 2"}, "a b": {"$" + text}, "raw": {"${no} "}, "empty": {""}}
+		want := url.Values{"user[name]": {"x=" + text + " & 2"}, "a b": {"$" + text}, "raw": {"${no} "}, "empty": {""}, "json": {`"` + string(appendJSON(nil, []byte(text))) + `"`}}
 		same.As(t, "fields", want, got)
-		if media != "application/x-www-form-urlencoded" || !bytes.Equal(body, []byte("user%5Bname%5D="+url.QueryEscape("x="+text+" & 2")+"&a+b="+url.QueryEscape("$"+text)+"&raw=%24%7Bno%7D+&empty=")) {
+		if media != "application/x-www-form-urlencoded" || !bytes.Equal(body, []byte("user%5Bname%5D="+url.QueryEscape("x="+text+" & 2")+"&a+b="+url.QueryEscape("$"+text)+"&raw=%24%7Bno%7D+&empty=&json="+url.QueryEscape(want.Get("json")))) {
 			t.Errorf("%s: %q", media, body)
 		}
 	}

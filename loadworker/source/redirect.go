@@ -155,7 +155,7 @@ func (s *Source) lead(r *Redirect, to string) error {
 		return errUser
 	}
 	if u.Scheme == "" && u.Host == "" {
-		base, err := url.Parse(string(r.path))
+		base, err := url.ParseRequestURI(string(r.path)) // two slashes at its beginning are no host
 		if err != nil {
 			return errLocation
 		}

@@ -74,6 +74,7 @@ func TestWhereARedirectLeads(t *testing.T) {
 		"a path":                           {status: 303, to: "/welcome?y=2#top", want: "0 GET /welcome?y=2" + without},
 		"beside the path":                  {status: 303, to: "welcome", want: "0 GET /a/welcome" + without},
 		"above the path":                   {status: 303, to: "../../b/./c", want: "0 GET /b/c" + without},
+		"beside a path of two slashes":     {change: func(r *Request) { r.Path = "//a/login" }, status: 303, to: "b", want: "0 GET //a/b" + without},
 		"another query":                    {status: 303, to: "?y=2", want: "0 GET /a/login?y=2" + without},
 		"an absolute URL":                  {status: 303, to: "http://shop/welcome", want: "0 GET /welcome" + without},
 		"the port by default":              {status: 303, to: "HTTP://SHOP:80", want: "0 GET /" + without},

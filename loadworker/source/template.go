@@ -248,11 +248,12 @@ func (t *Template) Append(dst []byte, v Vars, r *Random, rows []int) []byte {
 		p := &t.parts[i]
 		dst = append(dst, p.literal...)
 		from := len(dst)
-		switch dst = p.appendValue(dst, v, r, rows); {
-		case p.encoded:
-			dst = encodeFrom(dst, from)
-		case p.inJSON:
+		dst = p.appendValue(dst, v, r, rows)
+		if p.inJSON { // which may be a field of a form
 			dst = escapeFrom(dst, from)
+		}
+		if p.encoded {
+			dst = encodeFrom(dst, from)
 		}
 	}
 	return dst

@@ -211,7 +211,7 @@ func (w *Walk) TakeCookies(r *transport.Response) {
 	}
 }
 
-// Refuse takes what is to be kept of a response to the request that is not expected: its code and its cookies.
+// Refuse takes what is to be kept of a response to the request that ends the journey: its code and its cookies.
 func (w *Walk) Refuse(r *transport.Response) {
 	if w.place.journey != nil {
 		w.TakeCookies(r)

@@ -15,7 +15,7 @@ import (
 // shortest then, and a quantile is that of a lower rank.
 
 // Below is the value of the metric, which is a time, if so many of the longest times were the shortest.
-func (m Metric) Below(h *measure.Histogram, excused int64) (d time.Duration) {
+func (m Metric) Below(h *measure.Histogram, excused int64) time.Duration {
 	n, q := h.Count(), m.Times().Quantile
 	excused = min(excused, n-1)
 	switch {
@@ -26,9 +26,7 @@ func (m Metric) Below(h *measure.Histogram, excused int64) (d time.Duration) {
 	case m.Name == v1beta1.MetricLongest:
 		q = Parts
 	}
-	rank := max(1, rankOf(q, n)-excused)
-	d, _ = h.Quantile(float64(rank) / float64(n))
-	return d
+	return h.AtRank(max(1, rankOf(q, n)-excused))
 }
 
 // less is a mean of n times without so many of the longest.

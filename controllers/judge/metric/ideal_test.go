@@ -112,6 +112,14 @@ func TestTimesWithoutExcusedTimeouts(t *testing.T) {
 	}
 }
 
+// A rank is exact, however many requests there are: no share of them in floating point is.
+func TestTheLongestTimeButOneOfMillions(t *testing.T) {
+	h := measure.NewHistogram()
+	h.RecordN(time.Millisecond, 18_510_304)
+	h.Record(time.Second)
+	same.As(t, "longest", time.Millisecond, metric.Of("longest").Below(h, 1))
+}
+
 func TestFiguresOfATypeWithoutTheGeneratorsDelay(t *testing.T) {
 	of := func(d time.Duration) *v1beta1.Latency { return &v1beta1.Latency{P95: &metav1.Duration{Duration: d}} }
 	read := v1beta1.TypeResult{Name: "Read", PartResult: v1beta1.PartResult{Excused: 3, Undecided: 5, ResponseTime: of(40 * time.Millisecond), WithoutGenerator: of(15 * time.Millisecond)}}

@@ -49,10 +49,7 @@ func WithUntimed(q Quantity, result *v1beta1.StepResult) *big.Rat {
 	n := l.Samples
 	rank := rankOf(times.Quantile, n+missing)
 	if h, err := measure.DecodeHistogram(histogram, 0); err == nil && h.Count() == n {
-		if d, ok := h.Quantile(float64(rank) / float64(n)); ok {
-			return Micros(d)
-		}
-		return Micros(h.Max())
+		return Micros(h.AtRank(rank))
 	}
 	for _, higher := range Quantiles() {
 		if known := *higher.Times().Field(l); known != nil && rankOf(higher.Times().Quantile, n) >= rank {

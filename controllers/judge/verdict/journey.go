@@ -124,7 +124,7 @@ func withCut(completed, cut *measure.Histogram, never int64, from metric.Times) 
 			ended += n
 			longer *= 1 - float64(n)/float64(left)
 			if 1-begun+begun*longer <= 1-from.Share()+1e-9 {
-				return metric.Micros(atRank(completed, ended))
+				return metric.Micros(completed.AtRank(ended))
 			}
 		}
 		left -= n + cuts[slot]

@@ -249,13 +249,5 @@ func withUnfinished(h *measure.Histogram, q, unfinished int64) *big.Rat {
 	if q == 0 || rank > n {
 		return nil
 	}
-	return metric.Micros(atRank(h, rank))
-}
-
-// atRank is the time of a rank, from 1 to that of the longest.
-func atRank(h *measure.Histogram, rank int64) time.Duration {
-	if d, ok := h.Quantile(float64(rank) / float64(h.Count())); ok {
-		return d
-	}
-	return h.Max()
+	return metric.Micros(h.AtRank(rank))
 }

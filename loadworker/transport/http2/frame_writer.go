@@ -1,6 +1,7 @@
 package http2
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 	"strconv"
@@ -134,7 +135,8 @@ func appendFields(b []byte, o *Origin, t *table, r *transport.Request) []byte {
 			b = t.append(b, o, contentTypeField)
 		default:
 			own = own || h.Name == "User-Agent"
-			b = appendField(b, 0, h.Name, h.Value)
+			// A space at an end, as of a row of data, is no part of a value (RFC 9113, 8.2.1).
+			b = appendField(b, 0, h.Name, bytes.Trim(h.Value, " \t"))
 		}
 	}
 	if o.agent && !own {

@@ -200,13 +200,13 @@ func (m *Mux) endData() {
 
 // endStream ends a stream that the server has ended.
 func (m *Mux) endStream(st *Stream) {
-	if st.hasLength && st.size != st.length && !st.bodiless() {
-		m.end(st, violated(protocolError, "a body of %d bytes, where Content-Length says %d", st.size, st.length))
-		return
-	}
 	if len(st.body) > 0 {
 		// The response does not depend on the rest of the request (RFC 9113, 8.1).
 		m.reply(frameReset, st.id, uint32(noError))
+	}
+	if st.hasLength && st.size != st.length && !st.bodiless() {
+		m.end(st, violated(protocolError, "a body of %d bytes, where Content-Length says %d", st.size, st.length))
+		return
 	}
 	if st.isCall {
 		m.end(st, st.call.End())

@@ -63,8 +63,12 @@ func TestABodyWaitsForTheWindowOfTheConnection(t *testing.T) {
 	s.headers(3, true, ":status", "413")
 	c.mustFeed(s.take())
 	c.want("RST_STREAM 3 NO_ERROR")
-	if c.outcome(other) != "413" || c.blocked != 0 {
-		t.Errorf("outcome %q, %d blocked", c.outcome(other), c.blocked)
+	malformed := c.send(post(3))
+	s.headers(5, true, ":status", "413", "content-length", "9")
+	c.mustFeed(s.take())
+	c.want("HEADERS 5 RST_STREAM 5 NO_ERROR")
+	if c.outcome(other) != "413" || c.outcome(malformed) != "badResponse" || c.blocked != 0 {
+		t.Errorf("outcomes %q and %q, %d blocked", c.outcome(other), c.outcome(malformed), c.blocked)
 	}
 }
 
@@ -184,8 +188,8 @@ func TestARequestIsEncoded(t *testing.T) {
 		"a GET":   {transport.Request{Method: "GET", Path: []byte("/")}, "[:method=GET :scheme=http :path=/ :authority=shop.test user-agent=agent]", "HEADERS 1"},
 		"OPTIONS": {transport.Request{Method: "OPTIONS", Path: []byte("*"), Host: []byte("other")}, "[:method=OPTIONS :scheme=http :path=* :authority=other user-agent=agent]", "HEADERS 1"},
 		"a POST without a body": {transport.Request{Method: "POST", Path: []byte("/a?b"), Headers: []transport.Header{
-			{Name: "User-Agent", Value: []byte("mine")}, {Name: "Connection", Value: []byte("close")}, {Name: "X-Y", Value: []byte("Z")},
-		}}, "[:method=POST :scheme=http :path=/a?b :authority=shop.test user-agent=mine x-y=Z content-length=0]", "HEADERS 1"},
+			{Name: "User-Agent", Value: []byte("mine")}, {Name: "Connection", Value: []byte("close")}, {Name: "X-Y", Value: []byte(" \tZ z ")},
+		}}, "[:method=POST :scheme=http :path=/a?b :authority=shop.test user-agent=mine x-y=Z z content-length=0]", "HEADERS 1"},
 		"a long header": {transport.Request{Method: "GET", Path: []byte("/"), Headers: []transport.Header{{Name: "A", Value: []byte(long)}}},
 			"[:method=GET :scheme=http :path=/ :authority=shop.test a=" + long + " user-agent=agent]", "HEADERS 1 CONTINUATION 1 CONTINUATION 1"},
 	} {
