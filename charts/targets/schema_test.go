@@ -55,6 +55,10 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		"all of IPv6":             {"eventstore.service.type=LoadBalancer,eventstore.trustedProxies={fc00::/7}", "at '/eventstore/trustedProxies/0': 'fc00::/7' does not match pattern"},
 		"gRPC of a shortener":     {"shortener.service.grpcPort=9090", "at '/shortener/service': additional properties 'grpcPort' not allowed"},
 		"no such port":            {"eventstore.service.grpcPort=65536", "at '/eventstore/service/grpcPort': maximum: got 65,536, want 65,535"},
+		"a name of two targets":   {"shortener.enabled=true,shortener.service.name=ratelimiter", "shortener.service.name: ratelimiter is the name of ratelimiter, too, and objects are named after it: give each target its own"},
+		"more links than codes":   {"shortener.enabled=true,shortener.codeLength=3,shortener.seed.rows=238329", "shortener.seed: 238329 links of seed 1 need more codes than there are of 3 characters: use a larger shortener.codeLength"},
+		"links behind the codes":  {"shortener.enabled=true,shortener.codeLength=3,shortener.seed.rows=1,shortener.seed.seed=2", "shortener.seed: 1 links of seed 2 need more codes than there are of 3 characters"},
+		"a bucket of years":       {"ratelimiter.capacity=32,ratelimiter.refillPerSecond=0.000001", "ratelimiter.refillPerSecond: takes more than a year to fill 32 tokens: use a larger one"},
 		"a size without a unit":   {"postgres.persistence.size=5", "at '/postgres/persistence/size'"},
 	}
 	for name, tc := range tests {
