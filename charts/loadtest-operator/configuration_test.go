@@ -15,6 +15,7 @@ func TestConfigurationIsRead(t *testing.T) {
 		allowed bool
 	}{
 		"none":  {nil, false},
+		"null":  {[]string{"config=null"}, false}, // as Helm reads a key of which all lines are comments
 		"rules": {[]string{"config.targets.rules[0].namespaces={team-*}", "config.targets.rules[0].hosts={*.example.com}"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {

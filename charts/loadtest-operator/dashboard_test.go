@@ -132,6 +132,10 @@ func TestDashboardIsAConfigMapForTheSidecar(t *testing.T) {
 	if labels := object["metadata"].(map[string]any)["labels"].(map[string]any); labels["grafana_dashboard"] != "1" {
 		t.Errorf("labels: %v", labels)
 	}
+	without := find(t, render(t, "--set", "metrics.dashboard.enabled=true,metrics.dashboard.labels.grafana_dashboard=null"), "ConfigMap", release+"-dashboard")
+	if labels := without["metadata"].(map[string]any)["labels"].(map[string]any); labels["grafana_dashboard"] != nil {
+		t.Errorf("labels for no sidecar: %v", labels)
+	}
 	file := must.ReadFile(t, dashboardFile)
 	var want, got any
 	must.Succeed(t, json.Unmarshal(file, &want))

@@ -13,9 +13,9 @@ func TestCollectorAndItsSecret(t *testing.T) {
 			t.Errorf("without a collector the operator has %s", arg)
 		}
 	}
-	objects := render(t, "--set", "otlp.endpoint=https://collector.monitoring:4318,otlp.interval=1m,otlp.secret=collector-keys")
+	objects := render(t, "--set", "otlp.endpoint=https://collector.monitoring:4318,otlp.interval=1m5s,otlp.secret=collector-keys")
 	args := arguments(t, objects, release)
-	for _, want := range []string{"--otlp-endpoint=https://collector.monitoring:4318", "--otlp-interval=1m"} {
+	for _, want := range []string{"--otlp-endpoint=https://collector.monitoring:4318", "--otlp-interval=1m5s"} {
 		if !slices.Contains(args, want) {
 			t.Errorf("the operator lacks %s: %v", want, args)
 		}

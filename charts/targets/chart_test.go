@@ -151,7 +151,7 @@ func TestNumericValuesStayNumbers(t *testing.T) {
 	values := `
 ratelimiter: {capacity: 1000000, maxRetries: 0, refillPerSecond: 0.5}
 redis: {poolSize: 1000}
-shortener: {enabled: true, connections: pgbouncer, poolSize: 10000, seed: {rows: 900000, seed: 2147483647}, rateLimit: {perSecond: 1000000}}
+shortener: {enabled: true, connections: pgbouncer, poolSize: 10000, codeLength: 10, seed: {rows: 900000, seed: 2147483647}, rateLimit: {perSecond: 1000000}}
 postgres: {maxConnections: 10000}
 pgbouncer: {poolSize: 10000, maxClientConnections: 100000}
 `

@@ -138,7 +138,8 @@ func TestNotesNameEveryAddress(t *testing.T) {
 	const address = "http://shortener.demo:8080"
 	config := kubeconfig(t, apiserver.Config(t))
 	notes := func(set string) string {
-		out, err := helm(t, "install", "tried", ".", "--namespace", "demo", "--kubeconfig", config, "--dry-run=client", "--set", set).CombinedOutput()
+		out, err := helm(t, "install", "tried", ".", "--namespace", "demo", "--kubeconfig", config, "--dry-run=client",
+			"--set-json", "ratelimiter.capacity=1000000", "--set-json", "ratelimiter.refillPerSecond=2000000", "--set", set).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -147,7 +148,7 @@ func TestNotesNameEveryAddress(t *testing.T) {
 	}
 	all := notes("shortener.enabled=true,shortener.service.port=8080,eventstore.enabled=true,eventstore.auth.enabled=true")
 	for _, want := range []string{
-		"http://ratelimiter.demo/api", address + "/urls", "http://eventstore.demo/events", "one store and 1Gi of memory",
+		"http://ratelimiter.demo/api", `rateLimit: {capacity: 1000000, refillPerSecond: "2000000", clientHeader: X-Forwarded-For}`, address + "/urls", "http://eventstore.demo/events", "one store and 1Gi of memory",
 		`get secret loadtest-eventstore -o go-template='{{index .data "api-key" | base64decode}}'`, "helm test tried --namespace demo --logs",
 	} {
 		if !strings.Contains(all, want) {

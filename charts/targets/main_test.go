@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -17,7 +18,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestMain(m *testing.M) { apiserver.Start(m, apiserver.ServiceMonitor) }
@@ -59,12 +63,16 @@ func render(t *testing.T, args ...string) release {
 		t.Fatalf("helm template %v: %v\n%s", args, err, mistakes)
 	}
 	objects := release{}
-	for decoder := utilyaml.NewYAMLOrJSONDecoder(strings.NewReader(out), 4096); ; {
-		var o unstructured.Unstructured
-		if err := decoder.Decode(&o.Object); errors.Is(err, io.EOF) {
+	for documents := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(out))); ; {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
 			return objects
-		} else if err != nil {
-			t.Fatalf("rendered YAML: %v\n%s", err, out)
+		}
+		must.Succeed(t, err)
+		var o unstructured.Unstructured
+		// Strictly, as post-renderers read: a key that is there twice is a mistake.
+		if err := yaml.UnmarshalStrict(document, &o.Object); err != nil {
+			t.Fatalf("rendered YAML: %v\n%s", err, document)
 		}
 		if len(o.Object) == 0 {
 			continue

@@ -200,7 +200,7 @@ func TestImagesAreConfigurable(t *testing.T) {
 }
 
 func TestPodsArePlacedAsAsked(t *testing.T) {
-	args := []string{"--set", everything + ",commonLabels.team=perf"}
+	args := []string{"--set", everything + ",commonLabels.team=perf,commonLabels.app\\.kubernetes\\.io/part-of=shop"}
 	for _, target := range []string{"ratelimiter", "shortener", "eventstore", "tokens"} {
 		args = append(args, "--set", target+".nodeSelector.of="+target+","+target+".tolerations[0].key=load")
 	}
@@ -212,8 +212,8 @@ func TestPodsArePlacedAsAsked(t *testing.T) {
 		}
 	}
 	for key, o := range r {
-		if o.GetLabels()["team"] != "perf" {
-			t.Errorf("%s lacks the common label: %v", key, o.GetLabels())
+		if labels := o.GetLabels(); labels["team"] != "perf" || labels["app.kubernetes.io/part-of"] != "shop" {
+			t.Errorf("%s lacks the common labels: %v", key, labels)
 		}
 	}
 }

@@ -156,7 +156,7 @@ func (r release) leaks(t *testing.T) {
 }
 
 // A component of several pods keeps all but one of them in a disruption, and a
-// single pod may be evicted.
+// single pod may be evicted, as may one that is not ready.
 func budgets(t *testing.T, r release) {
 	for key, o := range r {
 		replicas, found, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "replicas")
@@ -171,6 +171,9 @@ func budgets(t *testing.T, r release) {
 			budget := as[policyv1.PodDisruptionBudget](t, r, "PodDisruptionBudget/"+o.GetName())
 			if got := selected(r.pods(t), budget.Spec.Selector.MatchLabels); !slices.Equal(got, []string{key}) {
 				t.Errorf("the budget of %s is that of %v", key, got)
+			}
+			if policy := budget.Spec.UnhealthyPodEvictionPolicy; policy == nil || *policy != policyv1.AlwaysAllow {
+				t.Errorf("a pod of %s that is not ready blocks a drain: policy %v", key, policy)
 			}
 		}
 	}
@@ -230,7 +233,7 @@ func TestNetworkPoliciesByDefault(t *testing.T) {
 
 // Prometheus reads each replica once, and no Nginx.
 func TestPrometheusReadsEachReplicaOnce(t *testing.T) {
-	with := render(t, "--set", everything+",serviceMonitor.labels.release=prometheus", "--api-versions", "monitoring.coreos.com/v1")
+	with := render(t, "--set", everything+`,serviceMonitor.labels.release=prometheus,serviceMonitor.labels.app\.kubernetes\.io/part-of=shop`, "--api-versions", "monitoring.coreos.com/v1")
 	services := map[string][]string{}
 	for key, o := range with {
 		if o.GetKind() != "ServiceMonitor" {

@@ -24,7 +24,7 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		"a misspelt value":        {"ratelimiter.replica=3", "at '/ratelimiter': additional properties 'replica' not allowed"},
 		"an address":              {"ratelimiter.trustedProxies[0]=10.0.0.1", "at '/ratelimiter/trustedProxies/0': '10.0.0.1' does not match pattern"},
 		"a pull policy":           {"nginx.image.pullPolicy=Maybe", "at '/nginx/image/pullPolicy': value must be one of 'Always', 'IfNotPresent', 'Never'"},
-		"no room for a suffix":    {"ratelimiter.service.name=" + strings.Repeat("a", 58), "at '/ratelimiter/service/name': maxLength: got 58, want 57"},
+		"no room for a suffix":    {"ratelimiter.service.name=" + strings.Repeat("a", 49), "at '/ratelimiter/service/name': maxLength: got 49, want 48"},
 		"nor for a longer one":    {"shortener.service.name=" + strings.Repeat("a", 41), "at '/shortener/service/name': maxLength: got 41, want 40"},
 		"unknown clicks":          {"shortener.clicks.mode=async", "at '/shortener/clicks/mode': value must be one of 'none', 'sync', 'redis', 'kafka'"},
 		"unknown connections":     {"shortener.connections=many", "at '/shortener/connections': value must be one of 'unlimited', 'pool', 'pgbouncer'"},
@@ -35,6 +35,8 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		"links of no time":        {"shortener.linkTTL=0s", "at '/shortener/linkTTL': '0s' does not match pattern"},
 		"a cache of no time":      {"shortener.cache.ttl=0h0.00m0s", "at '/shortener/cache/ttl': '0h0.00m0s' does not match pattern"},
 		"less than a millisecond": {"shortener.cache.ttl=0.0009s", "at '/shortener/cache/ttl': '0.0009s' does not match pattern"},
+		"less of a cache":         {"shortener.cache.negativeTTL=0.5ms", "at '/shortener/cache/negativeTTL': '0.5ms' does not match pattern"},
+		"a selector's label":      {"commonLabels.app\\.kubernetes\\.io/component=web", "at '': invalid propertyName 'app.kubernetes.io/component'"},
 		"a number for a time":     {"shortener.cache.ttl=24", "at '/shortener/cache/ttl': got number, want string"},
 		"a URL that is none":      {"shortener.baseURL=sho.rt", "at '/shortener/baseURL': 'sho.rt' does not match pattern"},
 		"a second writer":         {"eventstore.replicas=2", "at '/eventstore/replicas': value must be 1"},
@@ -53,6 +55,10 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		"all of IPv6":             {"eventstore.service.type=LoadBalancer,eventstore.trustedProxies={fc00::/7}", "at '/eventstore/trustedProxies/0': 'fc00::/7' does not match pattern"},
 		"gRPC of a shortener":     {"shortener.service.grpcPort=9090", "at '/shortener/service': additional properties 'grpcPort' not allowed"},
 		"no such port":            {"eventstore.service.grpcPort=65536", "at '/eventstore/service/grpcPort': maximum: got 65,536, want 65,535"},
+		"a name of two targets":   {"shortener.enabled=true,shortener.service.name=ratelimiter", "shortener.service.name: ratelimiter is the name of ratelimiter, too, and objects are named after it: give each target its own"},
+		"more links than codes":   {"shortener.enabled=true,shortener.codeLength=3,shortener.seed.rows=238329", "shortener.seed: 238329 links of seed 1 need more codes than there are of 3 characters: use a larger shortener.codeLength"},
+		"links behind the codes":  {"shortener.enabled=true,shortener.codeLength=3,shortener.seed.rows=1,shortener.seed.seed=2", "shortener.seed: 1 links of seed 2 need more codes than there are of 3 characters"},
+		"a bucket of years":       {"ratelimiter.capacity=32,ratelimiter.refillPerSecond=0.000001", "ratelimiter.refillPerSecond: takes more than a year to fill 32 tokens: use a larger one"},
 		"a size without a unit":   {"postgres.persistence.size=5", "at '/postgres/persistence/size'"},
 	}
 	for name, tc := range tests {

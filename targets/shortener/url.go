@@ -28,7 +28,8 @@ func ParseURL(raw string) (string, error) {
 	if len(raw) > MaxURLLength {
 		return "", ErrURLLength
 	}
-	if !strings.Contains(raw, "://") {
+	// What comes after a path or a query begins is no scheme: the URL may have another one in it.
+	if before, _, found := strings.Cut(raw, "://"); !found || strings.ContainsAny(before, "/?#") {
 		raw = "https://" + raw
 	}
 	u, err := url.Parse(raw)

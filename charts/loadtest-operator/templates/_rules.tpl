@@ -8,7 +8,7 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
 {{- define "loadtest-operator.testRules" -}}
 - apiGroups: [""]
   resources: [configmaps]
-  verbs: [create{{ if .Values.config.results }}, get{{ end }}]
+  verbs: [create{{ if dig "results" nil (.Values.config | default dict) }}, get{{ end }}]
 - apiGroups: [""]
   resources: [pods]
   verbs: [list, watch]
@@ -136,7 +136,7 @@ the names without a rule.
 {{- printf "request.namespace == %s ? %s : " (toJson $root.Release.Namespace) (include "loadtest-operator.patterns" list) -}}
 {{- $default := rest (rest .) -}}
 {{- $open := true -}}
-{{- range $root.Values.config.workers }}
+{{- range dig "workers" nil ($root.Values.config | default dict) }}
 {{- if $open }}
 {{- $names := include "loadtest-operator.patterns" (ternary (get . $field) $default (kindIs "slice" (get . $field))) }}
 {{- if .namespaces }}

@@ -17,16 +17,16 @@ app.kubernetes.io/instance: {{ $root.Release.Name }}
 app.kubernetes.io/component: {{ index . 2 }}
 {{- end }}
 
-{{/* All labels of an object of a component. */}}
+{{/*
+All labels of an object of a component. Common ones replace the chart's, but not those that
+select; none is there twice, which post-renderers refuse.
+*/}}
 {{- define "targets.labels" -}}
 {{- $root := index . 0 -}}
+{{- $chart := printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" -}}
+{{- $own := dict "app.kubernetes.io/part-of" "loadtest-targets" "app.kubernetes.io/managed-by" $root.Release.Service "helm.sh/chart" $chart -}}
 {{ include "targets.selector" . }}
-app.kubernetes.io/part-of: loadtest-targets
-app.kubernetes.io/managed-by: {{ $root.Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" }}
-{{- with $root.Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{ toYaml (merge (dict) $root.Values.commonLabels $own) }}
 {{- end }}
 
 {{/* Name and labels of an object that is named after its component. */}}

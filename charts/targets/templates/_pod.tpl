@@ -104,6 +104,8 @@ metadata:
   {{- include "targets.metadata" . | nindent 2 }}
 spec:
   maxUnavailable: 1
+  # One that is not ready is of no use to a test, and blocks no drain.
+  unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels:
       {{- include "targets.selector" . | nindent 6 }}

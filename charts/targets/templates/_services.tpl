@@ -57,10 +57,9 @@ spec:
 apiVersion: monitoring.coreos.com/v1
 kind: ServiceMonitor
 metadata:
-  {{- include "targets.metadata" . | nindent 2 }}
-    {{- with $values.labels }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+  name: {{ include "targets.name" . }}-{{ index . 2 }}
+  labels:
+    {{- merge (dict) $values.labels (include "targets.labels" . | fromYaml) | toYaml | nindent 4 }}
 spec:
   selector:
     matchLabels:

@@ -38,23 +38,31 @@ func (h *Handler) compressed(next http.Handler) http.Handler {
 	})
 }
 
-// acceptsGzip reports whether gzip, or anything, is accepted with a weight
-// above 0.
+// acceptsGzip reports whether gzip, or anything where it is not named, is accepted with a
+// weight above 0.
 func acceptsGzip(h http.Header) bool {
+	anything := false
 	for part := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
 		coding, parameters, _ := strings.Cut(part, ";")
-		coding = strings.ToLower(strings.TrimSpace(coding))
-		if coding != "gzip" && coding != "*" {
-			continue
+		switch strings.ToLower(strings.TrimSpace(coding)) {
+		case "gzip":
+			return isAccepted(parameters)
+		case "*":
+			anything = isAccepted(parameters)
 		}
-		weight, found := strings.CutPrefix(strings.ReplaceAll(parameters, " ", ""), "q=")
-		if !found {
-			return true
-		}
-		q, err := strconv.ParseFloat(weight, 64)
-		return err == nil && q > 0
 	}
-	return false
+	return anything
+}
+
+// isAccepted reports whether the weight of a coding, which is 1 if it is not given, is
+// above 0.
+func isAccepted(parameters string) bool {
+	weight, found := strings.CutPrefix(strings.ReplaceAll(parameters, " ", ""), "q=")
+	if !found {
+		return true
+	}
+	q, err := strconv.ParseFloat(weight, 64)
+	return err == nil && q > 0
 }
 
 // compressor holds back the beginning of a reply until it is certain whether it is

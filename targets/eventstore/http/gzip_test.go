@@ -21,6 +21,7 @@ func TestAcceptsGzip(t *testing.T) {
 	for value, want := range map[string]bool{
 		"": false, "gzip": true, "GZIP": true, "deflate, gzip;q=0.5": true, "*": true, "br": false,
 		"gzip;q=0": false, "gzip; q=0.0": false, "identity, *;q=0": false, "gzip;q=x": false, "xgzip": false,
+		"*, gzip;q=0": false, "*;q=0, gzip": true,
 	} {
 		same.As(t, fmt.Sprintf("acceptsGzip(%q)", value), want, acceptsGzip(http.Header{"Accept-Encoding": {value}}))
 	}

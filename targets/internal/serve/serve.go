@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -43,8 +44,9 @@ type Options struct {
 // Serve answers on the listener until ctx ends. Then it drains, serves on for
 // the delay, and finishes the requests in flight.
 func Serve(ctx context.Context, ln net.Listener, o Options) error {
+	handler := &leaving{Handler: o.Handler}
 	server := &http.Server{
-		Handler:           o.Handler,
+		Handler:           handler,
 		ReadHeaderTimeout: readTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      o.WriteTimeout,
@@ -67,6 +69,7 @@ func Serve(ctx context.Context, ln net.Listener, o Options) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
+	handler.now.Store(true)
 	o.Drain()
 	o.Logger.Info("draining", "delay", o.Delay.String())
 	select {
@@ -83,6 +86,21 @@ func Serve(ctx context.Context, ln net.Listener, o Options) error {
 		}
 	}
 	return nil
+}
+
+// leaving tells clients to close their connections, once it is time to: with each answer,
+// which is when no request is on its way. A connection that the server closes may have the
+// next request in it already, which is lost then.
+type leaving struct {
+	http.Handler
+	now atomic.Bool
+}
+
+func (l *leaving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if l.now.Load() {
+		w.Header().Set("Connection", "close")
+	}
+	l.Handler.ServeHTTP(w, r)
 }
 
 // shutDown finishes the requests in flight of both servers at the same time.

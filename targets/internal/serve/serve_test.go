@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func listen(t *testing.T) net.Listener {
@@ -69,6 +70,31 @@ func TestServeFinishesRequestsInFlight(t *testing.T) {
 	// Not by a connection: the port may be another process's by now.
 	if _, err := ln.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("accept after the end: %v, want %v", err, net.ErrClosed)
+	}
+}
+
+// Clients close their connections by themselves while a server drains. One that the
+// server closed at its end could have the next request in it already, which is lost then.
+func TestServeHasClientsLeaveBeforeItEnds(t *testing.T) {
+	o, drained := options(func(http.ResponseWriter, *http.Request) {})
+	o.Delay = time.Hour
+	ln := listen(t)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- Serve(ctx, ln, o) }()
+	leaves := func() bool {
+		resp, err := http.Get("http://" + ln.Addr().String() + "/")
+		must.Succeed(t, err)
+		must.Succeed(t, resp.Body.Close())
+		return resp.Close
+	}
+	same.As(t, "client leaves before", false, leaves())
+	stop()
+	<-drained
+	same.As(t, "client leaves", true, leaves())
+	must.Succeed(t, ln.Close())
+	if err := <-served; err == nil || !strings.HasPrefix(err.Error(), "serve while draining: ") {
+		t.Errorf("Serve() = %v, want the error of its listener", err)
 	}
 }
 

@@ -21,6 +21,10 @@ const schemaLock = 20261120
 // clicks has no foreign key to links: it would lock the link's row for each
 // click. clicks_stored_at is of a few pages for millions of rows, which come
 // in its order. shard has no row before Adopt, and one after it.
+//
+// CREATE INDEX waits for all writes, and has others wait behind it, before it looks
+// whether the index is there: IF NOT EXISTS would stop a replica's start, and all writes,
+// until the slowest of them has ended.
 const schema = `
 SELECT pg_advisory_xact_lock(%d);
 CREATE TABLE IF NOT EXISTS links (
@@ -42,13 +46,15 @@ CREATE TABLE IF NOT EXISTS shard (
 	place    integer NOT NULL,
 	shards   integer NOT NULL
 );
-CREATE INDEX IF NOT EXISTS clicks_link_id ON clicks (link_id);
-CREATE INDEX IF NOT EXISTS clicks_stored_at ON clicks USING brin (stored_at);
-%s`
+DO $$ BEGIN
+	IF to_regclass('clicks_link_id') IS NULL THEN CREATE INDEX clicks_link_id ON clicks (link_id); END IF;
+	IF to_regclass('clicks_stored_at') IS NULL THEN CREATE INDEX clicks_stored_at ON clicks USING brin (stored_at); END IF;
+	%s
+END $$`
 
 const (
-	createLinkIndex = `CREATE INDEX IF NOT EXISTS links_short_code_expires_at ON links (short_code, expires_at)`
-	dropLinkIndex   = `DROP INDEX IF EXISTS links_short_code_expires_at`
+	createLinkIndex = `IF to_regclass('links_short_code_expires_at') IS NULL THEN CREATE INDEX links_short_code_expires_at ON links (short_code, expires_at); END IF;`
+	dropLinkIndex   = `DROP INDEX IF EXISTS links_short_code_expires_at;`
 )
 
 // Prepare makes the schema as the options say, whatever it was. Until it has

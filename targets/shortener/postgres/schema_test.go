@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -101,5 +102,35 @@ func TestFindUsesIndex(t *testing.T) {
 				t.Errorf("plan:\n%v", plan)
 			}
 		})
+	}
+}
+
+// A replica that starts finds the schema there, and waits for no write: others would wait
+// behind it.
+func TestPrepareWaitsForNoWrite(t *testing.T) {
+	server := postgrestest.Shared(t)
+	database := server.Database(t)
+	for _, index := range []bool{true, false} {
+		o := Options{
+			Addr: server.Addr(), Database: database, User: postgrestest.User,
+			Connections: Pool, PoolSize: 2, LinkIndex: index, Now: time.Now,
+		}
+		s := openAs(t, o)
+		must.Succeed(t, s.Prepare(t.Context()))
+		must.Succeed(t, s.session(t.Context(), func(conn *pgx.Conn) error {
+			tx, err := conn.Begin(t.Context())
+			if err != nil {
+				return err
+			}
+			for _, write := range []string{`UPDATE links SET clicks = clicks`, `DELETE FROM clicks`} {
+				if _, err := tx.Exec(t.Context(), write); err != nil {
+					return err
+				}
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			must.Report(t, "Prepare() during a write", openAs(t, o).Prepare(ctx))
+			return tx.Rollback(t.Context())
+		}))
 	}
 }

@@ -89,7 +89,7 @@ func parseConfig(args []string, getenv func(string) string, out io.Writer) (conf
 	set.Bool(&c.gzip, "enable-gzip", "ENABLE_GZIP", "on", "`on|off`: compress events for clients that accept it")
 	settings.Value(set, &c.trustedProxies, "trusted-proxies", "TRUSTED_PROXIES", "", "comma-separated `networks` whose X-Forwarded-For names the client; none: the peer is the client",
 		settings.Networks)
-	set.Duration(&c.delay, "delay", "DELAY", "0s", "`time` that each request over HTTP waits before it is handled, as over a long way to the client; at most 10s, and in no metric")
+	set.Duration(&c.delay, "delay", "DELAY", "0s", "`time` that each request over HTTP waits before it is handled, as over a long way to the client, but for /health, /ready and /metrics; at most 10s, and in no metric")
 	set.Duration(&c.shutdownDelay, "shutdown-delay", "SHUTDOWN_DELAY", "0s", "`time` to serve on after SIGTERM, until no new clients are sent here")
 	if err := set.Parse(args, out); err != nil {
 		return config{}, err
