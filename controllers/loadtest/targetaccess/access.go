@@ -99,6 +99,8 @@ func (a *Access) confirm(underway bool, now time.Time) {
 // interval is how long what was read of a place holds.
 func interval(to *reach) time.Duration {
 	switch {
+	case to.judgement.Problem != "" && len(to.judgement.Allowed) == 0: // it is not known
+		return podsEvery
 	case to.judgement.Pods:
 		return podsEvery + time.Duration(len(to.judgement.Allowed))*eachPod
 	case to.place.IsService():
