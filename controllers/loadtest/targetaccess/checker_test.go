@@ -61,6 +61,7 @@ func TestAnEndpointThatNoPodHasEndsARun(t *testing.T) {
 		"behind others": {func(i int) []discoveryv1.Endpoint {
 			return []discoveryv1.Endpoint{endpoint(fmt.Sprintf("10.1.0.%d", i+1), "api-0"), endpoint(foreign, "api-1")}
 		}, 5},
+		"of a pod that has ended": {func(int) []discoveryv1.Endpoint { return []discoveryv1.Endpoint{endpoint(foreign, "ended")} }, 5},
 		"of pods that are replaced": {func(i int) []discoveryv1.Endpoint {
 			return []discoveryv1.Endpoint{endpoint(fmt.Sprintf("10.1.0.%d", i/2+1), "api-0")}
 		}, -1},
@@ -68,10 +69,12 @@ func TestAnEndpointThatNoPodHasEndsARun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 			service, lt := underway(now)
+			ended := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "ended", Labels: service.Spec.Selector}}
+			ended.Status = corev1.PodStatus{Phase: corev1.PodFailed, PodIPs: []corev1.PodIP{{IP: foreign}}} // which another has by now
 			var held *Access
 			refusedAt := -1
 			for i := 0; i < 12 && refusedAt < 0; i++ {
-				c := &Checker{Reader: fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(service, sliceOf(tc.endpoints(i)...)).Build()}
+				c := &Checker{Reader: fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(service, ended, sliceOf(tc.endpoints(i)...)).Build()}
 				var err error
 				held, err = c.Observe(t.Context(), lt, policy.Default().For("shop").Targets, held, now)
 				must.Succeed(t, err)

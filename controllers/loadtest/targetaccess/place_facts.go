@@ -101,6 +101,9 @@ func (c *Checker) readPods(ctx context.Context, namespace string, selector map[s
 	return c.pages(ctx, &corev1.PodList{}, func(list client.ObjectList) bool {
 		for i := range list.(*corev1.PodList).Items {
 			pod := &list.(*corev1.PodList).Items[i]
+			if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+				continue // its addresses are given to others, though its status still has them
+			}
 			kept := policy.Pod{
 				OnHost:     pod.Spec.HostNetwork,
 				OfOperator: namespace == c.Own.Namespace && pod.Labels[nameLabel] == operatorName,
