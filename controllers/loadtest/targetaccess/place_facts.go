@@ -101,15 +101,15 @@ func (c *Checker) readPods(ctx context.Context, namespace string, selector map[s
 	return c.pages(ctx, &corev1.PodList{}, func(list client.ObjectList) bool {
 		for i := range list.(*corev1.PodList).Items {
 			pod := &list.(*corev1.PodList).Items[i]
-			if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-				continue // its addresses are given to others, though its status still has them
-			}
 			kept := policy.Pod{
 				OnHost:     pod.Spec.HostNetwork,
 				OfOperator: namespace == c.Own.Namespace && pod.Labels[nameLabel] == operatorName,
 			}
-			for _, ip := range pod.Status.PodIPs {
-				kept.Addresses = append(kept.Addresses, ip.IP)
+			// The status of one that has ended still has addresses, which are given to others.
+			if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+				for _, ip := range pod.Status.PodIPs {
+					kept.Addresses = append(kept.Addresses, ip.IP)
+				}
 			}
 			s.Pods[pod.Name] = kept
 		}
