@@ -79,12 +79,16 @@ var special = []struct {
 	{"a link-local", prefixes("169.254.0.0/16", "fe80::/10")},
 	// Where clouds hand out credentials, beside the link-local addresses.
 	{"a metadata service's", prefixes(
-		"fd00:ec2::254/128",  // Amazon, over IPv6
-		"fd00:ec2::23/128",   // the identities of EKS's pods
-		"fd20:ce::254/128",   // Google, over IPv6
-		"100.100.100.200/32", // Alibaba
-		"168.63.129.16/32",   // Azure's WireServer
-		"192.0.0.192/32",     // Oracle, of old
+		"fd00:ec2::254/128",      // Amazon, over IPv6
+		"fd00:ec2::23/128",       // the identities of EKS's pods
+		"fd20:ce::254/128",       // Google, over IPv6
+		"fd00:c1::a9fe:a9fe/128", // Oracle, over IPv6
+		"fd00:42::42/128",        // Scaleway, over IPv6
+		"fd00:a9fe:a9fe::1/128",  // Akamai, over IPv6
+		"fd00:100::100:200/128",  // Alibaba, over IPv6
+		"100.100.100.200/32",     // Alibaba
+		"168.63.129.16/32",       // Azure's WireServer
+		"192.0.0.192/32",         // Oracle, of old
 	)},
 	// They reach the machine itself.
 	{"an unspecified", prefixes("0.0.0.0/8", "::/128")},

@@ -41,11 +41,18 @@ type note struct {
 	refusals  refusals
 }
 
-// reset clears the note unless it is about this LoadTest and this generation of its spec.
+// reset clears the note unless it is about this LoadTest and this generation of its spec. Where the targets of
+// a run lead to stays: they do not change once it has begun, and an author who edits the spec again and again
+// would have it forgotten how long a Service has sent elsewhere.
 func (n *note) reset(lt *v1beta1.LoadTest) {
-	if !n.isOf(lt) {
-		*n = note{uid: lt.UID, generation: lt.Generation}
+	if n.isOf(lt) {
+		return
 	}
+	next := note{uid: lt.UID, generation: lt.Generation}
+	if n.uid == lt.UID && lt.Status.StartTime != nil {
+		next.lookups.access = n.lookups.access
+	}
+	*n = next
 }
 
 // isOf says whether the note is about this LoadTest and this generation of its spec.

@@ -220,18 +220,23 @@ func (t Targets) endpointRefusal(p Place, s *Service) string {
 	return ""
 }
 
-// Unconfirmed is the first endpoint that is not of a pod as far as its kubelet says, as a
-// sentence. A Service that rolls has such endpoints for a moment.
-func (t Targets) Unconfirmed(p Place, f Facts) string {
+// Unconfirmed are the endpoints that are not of a pod as far as its kubelet says. A Service that rolls
+// has such endpoints for a moment.
+func (f Facts) Unconfirmed() (list []Endpoint) {
 	if f.Service == nil {
-		return ""
+		return nil
 	}
 	for _, e := range f.Service.Endpoints {
 		if pod, ok := f.Service.Pods[e.Name]; !ok || !slices.Contains(pod.Addresses, e.Address) {
-			return fmt.Sprintf("EndpointSlice %s of Service %s sends to %s, an address that no selected pod named %s has; remove the EndpointSlice.", e.Slice, t.called(p), e.Address, e.Name)
+			list = append(list, e)
 		}
 	}
-	return ""
+	return list
+}
+
+// Doubt says of an endpoint that it is not confirmed, as a sentence.
+func (t Targets) Doubt(p Place, e Endpoint) string {
+	return fmt.Sprintf("EndpointSlice %s of Service %s sends to %s, an address that no selected pod named %s has; remove the EndpointSlice.", e.Slice, t.called(p), e.Address, e.Name)
 }
 
 // portProblem is that a Service has no such port, which it may get.

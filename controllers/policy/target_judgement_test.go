@@ -202,7 +202,11 @@ func TestEndpointsAreConfirmedByTheirPods(t *testing.T) {
 		wrong: {service(func(s *policy.Service) { s.Pods = nil }), service(func(s *policy.Service) { s.Pods["api-0"] = policy.Pod{Addresses: []string{"10.1.0.8"}} })},
 	} {
 		for _, of := range s {
-			same.As(t, "what is not confirmed", want, targets.Unconfirmed(place, policy.Facts{Service: of}))
+			got := ""
+			for _, e := range (policy.Facts{Service: of}).Unconfirmed() {
+				got += targets.Doubt(place, e)
+			}
+			same.As(t, "what is not confirmed", want, got)
 		}
 	}
 }

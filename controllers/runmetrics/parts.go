@@ -50,7 +50,7 @@ func (p *part) counts() partCounts {
 	return sum
 }
 
-// name adds the requests of a run, which never change, once.
+// name adds the requests of a run, which do not change once a step has begun, once.
 func (p *parts) name(requests []v1beta1.RequestStatus) {
 	if p.index != nil || len(requests) == 0 {
 		return

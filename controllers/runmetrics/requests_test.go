@@ -98,6 +98,23 @@ func TestRequestsAreShownByName(t *testing.T) {
 	same.As(t, "series of the run that has finished", want, byRequest(o.scrape()))
 }
 
+// A run that was held before its first step, or gave its place away, may have other requests when it
+// begins again.
+func TestRequestsArePlannedAnewUntilTheFirstStep(t *testing.T) {
+	lt := shop()
+	earlier := *lt.DeepCopy()
+	earlier.Status.Requests, earlier.Status.Steps[0].State = []v1beta1.RequestStatus{{Name: "search"}}, v1beta1.StepPending
+	o := newOperator(t, earlier)
+	o.scrape()
+	o.list, o.live[lt.UID] = []v1beta1.LoadTest{lt}, measured(0, 10)
+	same.As(t, "series", map[string]float64{
+		"loadtest_request_sent_total{name=shop,request=browse}": 11, "loadtest_request_failed_total{name=shop,request=browse}": 0,
+		"loadtest_request_outcomes_total{name=shop,outcome=success,request=browse}": 10,
+		"loadtest_request_sent_total{name=shop,request=buy}":                        10, "loadtest_request_failed_total{name=shop,request=buy}": 5,
+		"loadtest_request_outcomes_total{name=shop,outcome=rateLimited,request=buy}": 5, "loadtest_request_outcomes_total{name=shop,outcome=clientError,request=buy}": 5,
+	}, byRequest(o.scrape()))
+}
+
 // What the status had no room for was measured.
 func TestRequestsThatAreOmittedKeepTheirCounts(t *testing.T) {
 	lt := shop()

@@ -1,6 +1,8 @@
 package runmetrics
 
 import (
+	"slices"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
@@ -18,6 +20,8 @@ type tally struct {
 	// latest is the most recent step, pauses left out.
 	latest v1beta1.StepStatus
 	step
+	// begun says that a step has.
+	begun bool
 	// finished says that the run has: nothing is added to it.
 	finished bool
 }
@@ -32,6 +36,10 @@ type step struct {
 func (t *tally) follow(s *v1beta1.LoadTestStatus, live *exchange.Report) {
 	if t.finished {
 		return
+	}
+	if !t.begun {
+		t.requests = parts{} // it may have been planned anew
+		t.begun = slices.ContainsFunc(s.Steps, hasBegun)
 	}
 	t.requests.name(s.Requests)
 	for t.ended < len(s.Steps) && isOver(&s.Steps[t.ended]) {
@@ -89,6 +97,8 @@ func summaryOf(s *v1beta1.StepStatus) v1beta1.StepStatus {
 	}
 	return kept
 }
+
+func hasBegun(s v1beta1.StepStatus) bool { return s.State != "" && s.State != v1beta1.StepPending }
 
 // isOver says whether nothing is added to a step any more.
 func isOver(s *v1beta1.StepStatus) bool {

@@ -2,6 +2,7 @@ package targetaccess
 
 import (
 	"iter"
+	"net/netip"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -20,9 +21,17 @@ type Access struct {
 	// next is when it is read again, and nextGone when it is asked whether the Services are still
 	// there.
 	next, nextGone time.Time
-	// unconfirmed is an endpoint that no pod has, and since when.
-	unconfirmed string
+	// unconfirmed are the addresses that no pod has, and since when; doubt is a sentence about the one that
+	// has been there longest, since then.
+	unconfirmed map[doubted]time.Time
+	doubt       string
 	since       time.Time
+}
+
+// doubted is an address to which the Service of a field sends.
+type doubted struct {
+	field   string
+	address netip.Addr // however it is spelled
 }
 
 // reach is where the workers may connect to for one target.
@@ -73,26 +82,25 @@ func (a *Access) gone(to *reach, why string) {
 }
 
 // confirm has an endpoint that no pod has keep a run from beginning, and end one that is
-// under way if it stays.
-func (a *Access) confirm(before *Access, underway bool, now time.Time) {
-	if a.unconfirmed == "" {
+// under way if it stays, whatever else comes and goes and whatever pod it is said to be of.
+func (a *Access) confirm(underway bool, now time.Time) {
+	if a.doubt == "" {
 		return
-	}
-	if a.since = now; before != nil && before.unconfirmed == a.unconfirmed {
-		a.since = before.since
 	}
 	a.next = instant.Earlier(a.next, now.Add(podsEvery))
 	switch {
 	case !underway && a.found.Problem == "":
-		a.found.Problem = a.unconfirmed
+		a.found.Problem = a.doubt
 	case underway && now.Sub(a.since) >= unconfirmedFor && a.found.Refusal == "":
-		a.found.Refusal = a.unconfirmed
+		a.found.Refusal = a.doubt
 	}
 }
 
 // interval is how long what was read of a place holds.
 func interval(to *reach) time.Duration {
 	switch {
+	case to.judgement.Problem != "" && len(to.judgement.Allowed) == 0: // it is not known
+		return podsEvery
 	case to.judgement.Pods:
 		return podsEvery + time.Duration(len(to.judgement.Allowed))*eachPod
 	case to.place.IsService():

@@ -138,17 +138,17 @@ type reading struct {
 	*Checker
 	rules policy.Targets
 	now   time.Time
-	// access is what it comes to.
-	access *Access
+	// access is what it comes to, and before what the reading before it came to; nil: there was none.
+	access, before *Access
 }
 
 // read reads where the targets lead to; before is what was read before it.
 func (c *Checker) read(ctx context.Context, lt *v1beta1.LoadTest, rules policy.Targets, before *Access, now time.Time) (*Access, error) {
-	a := &Access{next: now.Add(hostEvery), nextGone: now.Add(serviceEvery), others: make([]reach, len(lt.Spec.RequestTargets()))}
+	a := &Access{next: now.Add(hostEvery), nextGone: now.Add(serviceEvery), unconfirmed: map[doubted]time.Time{}, others: make([]reach, len(lt.Spec.RequestTargets()))}
 	if before != nil {
 		a.keepSent(before)
 	}
-	r, all, i := reading{Checker: c, rules: rules, now: now, access: a}, targets(lt), 0
+	r, all, i := reading{Checker: c, rules: rules, now: now, access: a, before: before}, targets(lt), 0
 	for to, allowed := range a.reaches(lt) {
 		if err := r.target(ctx, all[i], allowed, to); err != nil {
 			return nil, err
@@ -162,7 +162,7 @@ func (c *Checker) read(ctx context.Context, lt *v1beta1.LoadTest, rules policy.T
 	for i := range a.others {
 		a.found.Others = append(a.found.Others, *a.others[i].granted())
 	}
-	a.confirm(before, lt.Status.HasAccess(), now)
+	a.confirm(lt.Status.HasAccess(), now)
 	return a, nil
 }
 
@@ -208,9 +208,24 @@ func (r *reading) judge(ctx context.Context, of connection, to *reach) error {
 	if uid := allowedUID(of.allowed, to.place); uid != "" && facts.Unreadable == "" {
 		a.gone(to, r.rules.Gone(to.place, facts.UID(), uid))
 	}
-	if u := r.rules.Unconfirmed(to.place, facts); u != "" && a.unconfirmed == "" {
-		a.unconfirmed = name(u)
+	for _, e := range facts.Unconfirmed() {
+		if since := r.doubtedSince(of.field, e.Address); a.doubt == "" || since.Before(a.since) {
+			a.doubt, a.since = name(r.rules.Doubt(to.place, e)), since
+		}
 	}
 	a.next = instant.Earlier(a.next, r.now.Add(interval(to)))
 	return nil
+}
+
+// doubtedSince notes an address that no pod has, and returns since when it has been there in every reading.
+func (r *reading) doubtedSince(field, text string) time.Time {
+	address, _ := netip.ParseAddr(text) // one that is none is refused
+	at, since := doubted{field, address}, r.now
+	if r.before != nil {
+		if known, ok := r.before.unconfirmed[at]; ok {
+			since = known
+		}
+	}
+	r.access.unconfirmed[at] = since
+	return since
 }

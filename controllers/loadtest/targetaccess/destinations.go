@@ -39,10 +39,11 @@ func (a *Access) Grant(lt *v1beta1.LoadTest) (known bool) {
 }
 
 // grant makes what the workers are sent: what was allowed when the run began, or pods as
-// they are now. Without the addresses that no host may lead to, nothing is sent.
+// they are now. Without the addresses that no host may lead to, nothing is sent; and while the pods may
+// not be read, those that were sent last stay.
 func (to *reach) grant(a *v1beta1.TargetAccess) {
 	j := &to.judgement
-	if a == nil || j.Problem != "" && !to.place.IsService() {
+	if a == nil || j.Problem != "" && (a.Pods || !to.place.IsService()) {
 		return
 	}
 	d := &workerv1.Destinations{}

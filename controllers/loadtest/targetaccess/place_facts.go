@@ -105,8 +105,11 @@ func (c *Checker) readPods(ctx context.Context, namespace string, selector map[s
 				OnHost:     pod.Spec.HostNetwork,
 				OfOperator: namespace == c.Own.Namespace && pod.Labels[nameLabel] == operatorName,
 			}
-			for _, ip := range pod.Status.PodIPs {
-				kept.Addresses = append(kept.Addresses, ip.IP)
+			// The status of one that has ended still has addresses, which are given to others.
+			if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+				for _, ip := range pod.Status.PodIPs {
+					kept.Addresses = append(kept.Addresses, ip.IP)
+				}
 			}
 			s.Pods[pod.Name] = kept
 		}

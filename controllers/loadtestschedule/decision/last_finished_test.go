@@ -13,8 +13,13 @@ func TestALoadTestThatFinishesAfterTheClockWasSetBack(t *testing.T) {
 	s := nightly(nil)
 	a := finished(name("01:00:00"), "01:00:00", "02:05:00", v1beta1.VerdictPassed) // by a clock that was an hour ahead
 	s = settled(s, decision.Observed{Runs: []decision.LoadTest{a}}, at("01:06:00"))
+	s.Status.History = []v1beta1.FiguresOfRun{{Name: a.Name, CompletionTime: *s.Status.LastFinished.CompletionTime}}
 	b := finished("nightly-x", "01:10:00", "01:20:00", v1beta1.VerdictFailed)
-	s = settled(s, decision.Observed{Runs: []decision.LoadTest{a, b}}, at("01:20:01"))
+	measured := map[string]*decision.Measured{b.Name: {Figures: v1beta1.FiguresOfRun{Name: b.Name}}}
+	s = settled(s, decision.Observed{Runs: []decision.LoadTest{a, b}, Measured: measured}, at("01:20:01"))
+	if n := len(s.Status.History); n != 2 {
+		t.Errorf("the history has %d LoadTests", n)
+	}
 	if s.Status.LastFinished.Name != b.Name || s.Status.Summary.Verdict != "Failed" {
 		t.Errorf("last finished %s, verdict %s", s.Status.LastFinished.Name, s.Status.Summary.Verdict)
 	}

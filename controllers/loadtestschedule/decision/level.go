@@ -58,7 +58,7 @@ func Unread(s *v1beta1.LoadTestSchedule, runs []LoadTest) []string {
 	var names []string
 	newest := finishedSince(&s.Status, runs)
 	for _, r := range newestFirst(finished(runs)) {
-		if newest != nil && r.Name == newest.Name || isNew(s.Status.History, &r) {
+		if newest != nil && r.Name == newest.Name || isNew(&s.Status, s.Status.History, &r) {
 			names = append(names, r.Name)
 		}
 	}
@@ -67,8 +67,9 @@ func Unread(s *v1beta1.LoadTestSchedule, runs []LoadTest) []string {
 	return names
 }
 
-// isNew says whether a LoadTest belongs into a history and is later than all of it.
-func isNew(history []v1beta1.FiguresOfRun, r *LoadTest) bool {
+// isNew says whether a LoadTest belongs into a history and is later than all of it, or has finished since the
+// status was written: by a clock that was set back, it is not later.
+func isNew(known *v1beta1.LoadTestScheduleStatus, history []v1beta1.FiguresOfRun, r *LoadTest) bool {
 	if r.Verdict != v1beta1.VerdictPassed && r.Verdict != v1beta1.VerdictFailed {
 		return false
 	}
@@ -76,7 +77,7 @@ func isNew(history []v1beta1.FiguresOfRun, r *LoadTest) bool {
 		return true
 	}
 	last := history[len(history)-1].CompletionTime
-	return !r.Completed.Before(last.Time) && !slices.ContainsFunc(history, func(f v1beta1.FiguresOfRun) bool { return f.Name == r.Name })
+	return (!r.Completed.Before(last.Time) || isSince(known, r)) && !slices.ContainsFunc(history, func(f v1beta1.FiguresOfRun) bool { return f.Name == r.Name })
 }
 
 // describeLevels adds what was measured to the history, and says which LoadTests changed a level.
@@ -85,7 +86,7 @@ func (d *decision) describeLevels() {
 	grown := false
 	for _, name := range Unread(d.LoadTestSchedule, d.seen.Runs) {
 		i := slices.IndexFunc(d.seen.Runs, func(r LoadTest) bool { return r.Name == name })
-		if m := d.seen.Measured[name]; m != nil && isNew(s.History, &d.seen.Runs[i]) {
+		if m := d.seen.Measured[name]; m != nil && isNew(&d.Status, s.History, &d.seen.Runs[i]) {
 			s.History, grown = append(s.History, m.Figures), true
 		}
 	}

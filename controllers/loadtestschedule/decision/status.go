@@ -73,7 +73,7 @@ func (d *decision) describe() {
 	if d.times != nil && !d.Spec.Suspend {
 		next := d.times.next(instant.Later(d.now, s.Considered.Until.Time))
 		s.NextRunTime = &metav1.Time{Time: next}
-		s.Summary.Next = next.In(d.times.spec.Location).Format("2006-01-02 15:04 MST")
+		s.Summary.Next = next.In(d.times.zone).Format("2006-01-02 15:04 MST")
 	}
 }
 

@@ -19,7 +19,11 @@ const maxMissed = 100
 // times is there twice.
 type times struct {
 	spec *cron.SpecSchedule
+	zone *time.Location
 }
+
+// foreseen is how far ahead a time is looked for.
+const foreseen = 5 // years
 
 // parse reads schedule and timeZone.
 func parse(spec *v1beta1.LoadTestScheduleSpec, now time.Time) (*times, error) {
@@ -35,16 +39,31 @@ func parse(spec *v1beta1.LoadTestScheduleSpec, now time.Time) (*times, error) {
 	if !ok {
 		return nil, fmt.Errorf("spec.schedule: %q is an interval; give the five fields of cron instead", spec.Schedule)
 	}
-	fields.Location = zone
-	t := &times{fields}
+	t := &times{fields, zone}
 	if t.next(now).IsZero() {
 		return nil, fmt.Errorf("spec.schedule: %q has no time in the next five years", spec.Schedule)
 	}
 	return t, nil
 }
 
-// next is the first time after an instant; zero: there is none in five years.
-func (t *times) next(after time.Time) time.Time { return t.spec.Next(after) }
+// next is the first time after an instant; zero: there is none in five years. Between two changes of
+// its offset a zone has a fixed one, and each such stretch is searched by itself: across a change at
+// midnight, the search of the library is a day off.
+func (t *times) next(after time.Time) time.Time {
+	last := after.AddDate(foreseen, 0, 0)
+	for stretch := after.In(t.zone); stretch.Before(last); {
+		name, offset := stretch.Zone()
+		fixed := *t.spec
+		fixed.Location = time.FixedZone(name, offset)
+		at := fixed.Next(after)
+		_, end := stretch.ZoneBounds()
+		if end.IsZero() || !at.IsZero() && at.Before(end) {
+			return at
+		}
+		stretch, after = end, end.Add(-time.Second) // the next second is the first of the next stretch
+	}
+	return time.Time{}
+}
 
 // latest is the last time after since and not after now; zero: there is none. The minutes
 // back from now are bisected, as a schedule may have been away for years.

@@ -54,9 +54,12 @@ func TestDaylightSaving(t *testing.T) {
 		"in the hour that is there twice": {
 			"30 2 * * *", "Europe/Berlin", autumn, []string{"10-24 00:30", "10-25 00:30", "10-25 01:30", "10-26 01:30"},
 		},
-		"after it, back":      {"30 3 * * *", "Europe/Berlin", autumn, []string{"10-24 01:30", "10-25 02:30", "10-26 02:30"}},
-		"in UTC":              {"30 2 * * *", "", spring, []string{"03-28 02:30", "03-29 02:30", "03-30 02:30"}},
-		"half an hour beside": {"0 2 * * *", "Asia/Kolkata", spring, []string{"03-28 20:30", "03-29 20:30"}},
+		"after it, back":                     {"30 3 * * *", "Europe/Berlin", autumn, []string{"10-24 01:30", "10-25 02:30", "10-26 02:30"}},
+		"in UTC":                             {"30 2 * * *", "", spring, []string{"03-28 02:30", "03-29 02:30", "03-30 02:30"}},
+		"forward at midnight":                {"0 12 * * 5", "Africa/Cairo", time.Date(2026, 4, 22, 12, 0, 0, 0, time.UTC), []string{"04-24 09:00"}},
+		"forward at midnight, the day after": {"45 8 * * 6", "America/Santiago", time.Date(2026, 9, 5, 18, 0, 0, 0, time.UTC), nil},
+		"forward by half an hour":            {"0 3 * * *", "Australia/Lord_Howe", time.Date(2026, 10, 3, 12, 0, 0, 0, time.UTC), []string{"10-03 16:00", "10-04 16:00", "10-05 16:00"}},
+		"half an hour beside":                {"0 2 * * *", "Asia/Kolkata", spring, []string{"03-28 20:30", "03-29 20:30"}},
 	}
 	for label, tt := range tests {
 		t.Run(label, func(t *testing.T) {

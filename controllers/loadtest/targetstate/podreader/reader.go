@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,6 +34,11 @@ const (
 	// maxAutoscalers is how many autoscalers of a namespace are looked through.
 	maxAutoscalers = 100
 )
+
+// notEnded selects the pods that have not ended. Evictions leave pods behind, perhaps more than are read.
+var notEnded = client.MatchingFieldsSelector{Selector: fields.AndSelectors(
+	fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)), fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
+)}
 
 // Reader reads what is behind the target of a step. A nil *Reader is one that is not to
 // read it, and says so.
@@ -76,18 +82,18 @@ func (r *Reader) readTarget(ctx context.Context, namespace string, seen *targets
 		return fmt.Errorf("it has no selector")
 	}
 	var pods corev1.PodList
-	selected := client.MatchingLabelsSelector{Selector: labels.SelectorFromSet(service.Spec.Selector)}
-	if err := r.API.List(ctx, &pods, client.InNamespace(namespace), selected, client.Limit(maxPods)); err != nil {
+	selected := []client.ListOption{client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: labels.SelectorFromSet(service.Spec.Selector)}, notEnded}
+	if err := r.API.List(ctx, &pods, append(selected, client.Limit(maxPods))...); err != nil {
 		return fmt.Errorf("list pods: %w", err)
 	}
 	var err error
-	if seen.Unread, err = r.countRest(ctx, namespace, selected, pods.Continue); err != nil {
+	if seen.Unread, err = r.countRest(ctx, selected, pods.Continue); err != nil {
 		return fmt.Errorf("count pods: %w", err)
 	}
 	owners := map[workload]bool{}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if !pod.DeletionTimestamp.IsZero() || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if !pod.DeletionTimestamp.IsZero() {
 			continue
 		}
 		seen.Pods = append(seen.Pods, targetPod(pod))
@@ -100,12 +106,12 @@ func (r *Reader) readTarget(ctx context.Context, namespace string, seen *targets
 }
 
 // countRest counts the pods beyond those that were read.
-func (r *Reader) countRest(ctx context.Context, namespace string, selected client.ListOption, after string) (n int32, err error) {
+func (r *Reader) countRest(ctx context.Context, selected []client.ListOption, after string) (n int32, err error) {
 	if after == "" {
 		return 0, nil
 	}
 	rest := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}}
-	if err := r.API.List(ctx, &rest, client.InNamespace(namespace), selected, client.Limit(maxCounted), client.Continue(after)); err != nil {
+	if err := r.API.List(ctx, &rest, append(selected, client.Limit(maxCounted), client.Continue(after))...); err != nil {
 		return 0, err
 	}
 	for i := range rest.Items {
