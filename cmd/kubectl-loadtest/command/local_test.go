@@ -131,6 +131,27 @@ func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
 		t.Errorf("exit code %d, want 3 after one report:\n%s%s", got.code, got.out, got.err)
 	}
 	contains(t, "the report", got.out, "Verdict             Canceled", "Requests            ")
+	contains(t, "the log", got.err, "LoadTest local/hello was ended: interrupted\n", "LoadTest local/hello was not run: interrupted\n")
+}
+
+// onWrite calls a function when something is written.
+type onWrite func()
+
+func (f onWrite) Write(p []byte) (int, error) { f(); return len(p), nil }
+
+// An interrupt after a run that passed must not pass for the LoadTests that were to follow.
+func TestInterruptBetweenTwoRunsIsNoSuccess(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	url, asked := answering(t, 200)
+	test := localTest("url: " + url)
+	var log bytes.Buffer
+	code := command.Execute(ctx, []string{"run", "--local", "-f", write(t, "a.yaml", test+"---\n"+strings.Replace(test, "hello", "after", 1))},
+		command.Streams{Out: onWrite(interrupt), Err: &log})
+	if code != 3 || asked.Load() != 20 {
+		t.Errorf("exit code %d after %d requests, want 3 after the 20 of the first", code, asked.Load())
+	}
+	contains(t, "the log", log.String(), "LoadTest local/after was not run: interrupted\n")
 }
 
 func TestLocalRunRefuses(t *testing.T) {

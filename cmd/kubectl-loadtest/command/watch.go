@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/display"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/exitcode"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/localcommand"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/form"
 )
@@ -73,7 +73,7 @@ func (c *config) followAndReport(ctx context.Context, cluster *cluster, lt *v1be
 	finished, err := f.follow(ctx)
 	switch {
 	case ctx.Err() != nil:
-		return 0, fmt.Errorf("%s, but LoadTest %s/%s goes on\n  follow it again:  %s\n  end it:           %s", whyLeft(ctx),
+		return 0, fmt.Errorf("%s, but LoadTest %s/%s goes on\n  follow it again:  %s\n  end it:           %s", localcommand.WhyEnded(ctx),
 			lt.Namespace, lt.Name, commandLine("watch", lt.Namespace, lt.Name), commandLine("cancel", lt.Namespace, lt.Name))
 	case err != nil:
 		return 0, fmt.Errorf("follow LoadTest %s/%s: %w", lt.Namespace, lt.Name, err)
@@ -100,14 +100,6 @@ func (c *config) followToExit(ctx context.Context, cluster *cluster, lt *v1beta1
 		return err
 	}
 	return exitcode.Result(code)
-}
-
-// whyLeft is why a run is not followed any more.
-func whyLeft(ctx context.Context) string {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return "--timeout has passed"
-	}
-	return "interrupted"
 }
 
 // oneName takes the argument NAME.
