@@ -15,7 +15,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/junit"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/markdown"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/vegeta"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
@@ -106,23 +105,17 @@ func RenderLocal(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest, archived []*ar
 	return append(data, '\n'), err
 }
 
-// CheckLocal refuses a form for a run on this machine that could not have it, before anything is sent.
-func CheckLocal(lt *v1beta1.LoadTest, output string) error {
+// CheckLocal refuses a form for a run on this machine that could not have it, before anything is sent: several
+// says whether more than one step sends anything.
+func CheckLocal(lt *v1beta1.LoadTest, several bool, output string) error {
 	if len(lt.Spec.Loads) > 0 && slices.Contains(ofSteps, output) {
 		return fmt.Errorf("-o %s: LoadTest %s sends several loads, and each has steps of its own: use -o yaml > FILE, and then report -f FILE NAME -o %[1]s, with the name of the LoadTest of a load",
 			output, lt.Name)
 	}
-	if slices.Contains(ofSteps, output) && sendsSeveral(lt) {
+	if slices.Contains(ofSteps, output) && several {
 		return fmt.Errorf("-o %s: LoadTest %s measures several steps, and this form holds one: use -o yaml > FILE, and then report -f FILE -o %[1]s --step NAME", output, lt.Name)
 	}
 	return nil
-}
-
-// sendsSeveral says whether a LoadTest without loads has more than one step that sends anything. A search has a step for
-// each probe.
-func sendsSeveral(lt *v1beta1.LoadTest) bool {
-	steps := slices.DeleteFunc(plan.Steps(&lt.Spec), func(s v1beta1.StepStatus) bool { return s.Load.IsPause() })
-	return len(steps) > 1 || lt.Spec.Search != nil || lt.Spec.Versus != nil
 }
 
 // Stored is a LoadTest as it is saved, and read by report -f: without the record of
