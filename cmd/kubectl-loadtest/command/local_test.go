@@ -169,6 +169,7 @@ func TestLocalRunRefuses(t *testing.T) {
 		"a flag for a cluster":    {args: []string{"--local", "-f", file, "--replace"}, want: "--replace has no meaning with --local"},
 		"a flag for this machine": {args: []string{"-f", file, "--serve", "shortener"}, want: "--serve needs --local"},
 		"a file without -f":       {args: []string{"--local", file}, want: "run takes files by -f, and "},
+		"a limit below 0":         {args: []string{"--local", "-f", file, "--timeout", "-3s"}, want: `invalid argument "-3s" for "--timeout" flag: must not be negative`},
 		"a form that is none":     {args: []string{"--local", "-f", file, "-o", "pdf"}, want: "--output must be one of text"},
 		"a form of one step for several": {args: []string{"--local", "-f", write(t, "d.yaml", strings.Replace(localTest("url: http://127.0.0.1:1"), "steps: [", "steps: [{name: one, rate: 1, duration: 1s}, ", 1)), "-o", "hgrm"},
 			want: "-o hgrm: LoadTest hello measures several steps, and this form holds one: use -o yaml > FILE, and then report -f FILE -o hgrm --step NAME"},

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -51,7 +52,23 @@ func (c *config) watch() *cobra.Command {
 
 // bindTimeout defines the flag --timeout.
 func bindTimeout(flags *pflag.FlagSet, timeout *time.Duration) {
-	flags.DurationVar(timeout, "timeout", 0, "How long to wait for the end, such as 30m; 0: no limit. After that, a run in a cluster goes on, and a run with --local ends with what it measured")
+	flags.VarP((*limit)(timeout), "timeout", "", "How long to wait for the end, such as 30m; 0: no limit. After that, a run in a cluster goes on, and a run with --local ends with what it measured")
+	flags.Lookup("timeout").DefValue = "0" // which the help leaves out
+}
+
+// limit is a duration that is not negative: a minus would be no limit, or one that has passed.
+type limit time.Duration
+
+func (l *limit) String() string { return time.Duration(*l).String() }
+func (*limit) Type() string     { return "duration" }
+
+func (l *limit) Set(written string) error {
+	d, err := time.ParseDuration(written)
+	if err == nil && d < 0 {
+		err = errors.New("must not be negative")
+	}
+	*l = limit(d)
+	return err
 }
 
 // within is a context that ends when the timeout is over, if there is one.

@@ -32,6 +32,14 @@ func Check(output string) error {
 	return fmt.Errorf("--output must be one of %s, not %q", strings.Join(Names, ", "), output)
 }
 
+// CheckStep refuses a form that does not exist, and a step for one that is of all steps.
+func CheckStep(output, step string) error {
+	if step != "" && slices.Contains(Names, output) && !slices.Contains(ofSteps, output) {
+		return fmt.Errorf("--step needs -o %s: -o %s is of all steps", strings.Join(ofSteps, " or "), output)
+	}
+	return Check(output)
+}
+
 // Render is the report of a LoadTest in one of the forms. Step is the one whose
 // distribution hgrm holds, and that vegeta reports; html draws the steps of which there
 // are results beyond their summary.
