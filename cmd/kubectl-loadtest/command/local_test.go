@@ -131,6 +131,27 @@ func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
 		t.Errorf("exit code %d, want 3 after one report:\n%s%s", got.code, got.out, got.err)
 	}
 	contains(t, "the report", got.out, "Verdict             Canceled", "Requests            ")
+	contains(t, "the log", got.err, "LoadTest local/hello was ended: interrupted\n", "LoadTest local/hello was not run: interrupted\n")
+}
+
+// onWrite calls a function when something is written.
+type onWrite func()
+
+func (f onWrite) Write(p []byte) (int, error) { f(); return len(p), nil }
+
+// An interrupt after a run that passed must not pass for the LoadTests that were to follow.
+func TestInterruptBetweenTwoRunsIsNoSuccess(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	url, asked := answering(t, 200)
+	test := localTest("url: " + url)
+	var log bytes.Buffer
+	code := command.Execute(ctx, []string{"run", "--local", "-f", write(t, "a.yaml", test+"---\n"+strings.Replace(test, "hello", "after", 1))},
+		command.Streams{Out: onWrite(interrupt), Err: &log})
+	if code != 3 || asked.Load() != 20 {
+		t.Errorf("exit code %d after %d requests, want 3 after the 20 of the first", code, asked.Load())
+	}
+	contains(t, "the log", log.String(), "LoadTest local/after was not run: interrupted\n")
 }
 
 func TestLocalRunRefuses(t *testing.T) {
@@ -143,12 +164,15 @@ func TestLocalRunRefuses(t *testing.T) {
 			args: []string{"--local", "-f", file},
 			want: "LoadTest hello: spec.target.service: there is no cluster here to find Service shortener in; say where it listens with --service shortener=127.0.0.1:8080, or set spec.target.url",
 		},
-		"an address that is none":  {args: []string{"--local", "-f", file, "--service", "shortener=8080"}, want: "--service shortener=8080: must be NAME=HOST:PORT"},
-		"a system that is none":    {args: []string{"--local", "-f", file, "--serve", "redis"}, want: "--serve redis: must be one of ratelimiter, ratelimiter-racy, shortener, tokens"},
-		"a flag for a cluster":     {args: []string{"--local", "-f", file, "--replace"}, want: "--replace has no meaning with --local"},
-		"a flag for this machine":  {args: []string{"-f", file, "--serve", "shortener"}, want: "--serve needs --local"},
-		"a file without -f":        {args: []string{"--local", file}, want: "run takes files by -f, and "},
-		"a form that is none":      {args: []string{"--local", "-f", file, "-o", "pdf"}, want: "--output must be one of text"},
+		"an address that is none": {args: []string{"--local", "-f", file, "--service", "shortener=8080"}, want: "--service shortener=8080: must be NAME=HOST:PORT"},
+		"a system that is none":   {args: []string{"--local", "-f", file, "--serve", "redis"}, want: "--serve redis: must be one of ratelimiter, ratelimiter-racy, shortener, tokens"},
+		"a flag for a cluster":    {args: []string{"--local", "-f", file, "--replace"}, want: "--replace has no meaning with --local"},
+		"a flag for this machine": {args: []string{"-f", file, "--serve", "shortener"}, want: "--serve needs --local"},
+		"a file without -f":       {args: []string{"--local", file}, want: "run takes files by -f, and "},
+		"a limit below 0":         {args: []string{"--local", "-f", file, "--timeout", "-3s"}, want: `invalid argument "-3s" for "--timeout" flag: must not be negative`},
+		"a form that is none":     {args: []string{"--local", "-f", file, "-o", "pdf"}, want: "--output must be one of text"},
+		"a form of one step for several": {args: []string{"--local", "-f", write(t, "d.yaml", strings.Replace(localTest("url: http://127.0.0.1:1"), "steps: [", "steps: [{name: one, rate: 1, duration: 1s}, ", 1)), "-o", "hgrm"},
+			want: "-o hgrm: LoadTest hello measures several steps, and this form holds one: use -o yaml > FILE, and then report -f FILE -o hgrm --step NAME"},
 		"a folder that is missing": {args: []string{"--local", "-f", file, "--with", "/does/not/exist"}, want: "--with /does/not/exist: "},
 		"what the API server does": {
 			args: []string{"--local", "-f", write(t, "b.yaml", localTest("url: ftp://a"))},

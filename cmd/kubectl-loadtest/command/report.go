@@ -50,7 +50,7 @@ func (c *config) report() *cobra.Command {
 			"  kubectl loadtest report checkout -n shop --from ./load-tests -o markdown",
 		Args: from.args,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := form.Check(output); err != nil {
+			if err := form.CheckStep(output, step); err != nil {
 				return err
 			}
 			lt, found, err := c.reported(cmd.Context(), from, args, output == "html")

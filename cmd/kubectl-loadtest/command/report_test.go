@@ -108,6 +108,7 @@ func TestReportRefusesWhatIsNotOneLoadTest(t *testing.T) {
 		"holds no LoadTest":                 {"report", "-f", p.file("")},
 		"no such file":                      {"report", "-f", "/nowhere/at/all"},
 		"takes the NAME of one LoadTest":    {"report"},
-		"is a Pod of v1, not a LoadTest":    {"report", "-f", p.file("{apiVersion: v1, kind: Pod, metadata: {name: a}}")},
+		"--step needs -o hgrm or vegeta or vegeta-text: -o text is of all steps": {"report", "-f", one, "--step", "s"},
+		"is a Pod of v1, not a LoadTest":                                         {"report", "-f", p.file("{apiVersion: v1, kind: Pod, metadata: {name: a}}")},
 	})
 }

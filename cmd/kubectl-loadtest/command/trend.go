@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -95,6 +96,9 @@ func (c *config) family(ctx context.Context, args, files []string, folder string
 	}
 	if err != nil {
 		return nil, err
+	}
+	if len(args) == 0 && len(list) == 0 {
+		return nil, fmt.Errorf("-f %s: has no LoadTest that has finished", strings.Join(files, ", "))
 	}
 	if len(args) > 0 {
 		list = slices.DeleteFunc(list, func(r *runs.Run) bool { return r.Family != args[0] })

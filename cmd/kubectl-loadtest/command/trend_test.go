@@ -58,5 +58,6 @@ func TestTrendSaysWhatItNeeds(t *testing.T) {
 	u := newTestUser(t)
 	contains(t, "without a name", u.run("trend").err, "give the name of a schedule or of runs, or files with -f")
 	contains(t, "another form", u.run("trend", "a", "-o", "html").err, `--output must be text or json, not "html"`)
+	contains(t, "a file of nothing that has finished", u.run("trend", "-f", write(t, "a.yaml", manifest("a"))).err, "a.yaml: has no LoadTest that has finished")
 	contains(t, "a name of nothing", u.run("trend", "none").err, "has no finished run of schedule or name none")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/display"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/exitcode"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/localcommand"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/form"
 )
@@ -51,7 +52,23 @@ func (c *config) watch() *cobra.Command {
 
 // bindTimeout defines the flag --timeout.
 func bindTimeout(flags *pflag.FlagSet, timeout *time.Duration) {
-	flags.DurationVar(timeout, "timeout", 0, "How long to wait for the end, such as 30m; 0: no limit. After that, a run in a cluster goes on, and a run with --local ends with what it measured")
+	flags.VarP((*limit)(timeout), "timeout", "", "How long to wait for the end, such as 30m; 0: no limit. After that, a run in a cluster goes on, and a run with --local ends with what it measured")
+	flags.Lookup("timeout").DefValue = "0" // which the help leaves out
+}
+
+// limit is a duration that is not negative: a minus would be no limit, or one that has passed.
+type limit time.Duration
+
+func (l *limit) String() string { return time.Duration(*l).String() }
+func (*limit) Type() string     { return "duration" }
+
+func (l *limit) Set(written string) error {
+	d, err := time.ParseDuration(written)
+	if err == nil && d < 0 {
+		err = errors.New("must not be negative")
+	}
+	*l = limit(d)
+	return err
 }
 
 // within is a context that ends when the timeout is over, if there is one.
@@ -73,7 +90,7 @@ func (c *config) followAndReport(ctx context.Context, cluster *cluster, lt *v1be
 	finished, err := f.follow(ctx)
 	switch {
 	case ctx.Err() != nil:
-		return 0, fmt.Errorf("%s, but LoadTest %s/%s goes on\n  follow it again:  %s\n  end it:           %s", whyLeft(ctx),
+		return 0, fmt.Errorf("%s, but LoadTest %s/%s goes on\n  follow it again:  %s\n  end it:           %s", localcommand.WhyEnded(ctx),
 			lt.Namespace, lt.Name, commandLine("watch", lt.Namespace, lt.Name), commandLine("cancel", lt.Namespace, lt.Name))
 	case err != nil:
 		return 0, fmt.Errorf("follow LoadTest %s/%s: %w", lt.Namespace, lt.Name, err)
@@ -100,14 +117,6 @@ func (c *config) followToExit(ctx context.Context, cluster *cluster, lt *v1beta1
 		return err
 	}
 	return exitcode.Result(code)
-}
-
-// whyLeft is why a run is not followed any more.
-func whyLeft(ctx context.Context) string {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return "--timeout has passed"
-	}
-	return "interrupted"
 }
 
 // oneName takes the argument NAME.

@@ -81,7 +81,7 @@ func FromCurlText(command string) (*Draft, error) {
 func FromCurl(args []string) (*Draft, error) {
 	c := newCurl()
 	if err := c.flags.Parse(args); err != nil {
-		return nil, fmt.Errorf("curl: %w: leave that flag out, a LoadTest has nothing like it", err)
+		return nil, fmt.Errorf("curl: %w: leave that flag out, which is not read here; kubectl explain loadtest.spec says whether a LoadTest has the like", err)
 	}
 	urls := c.flags.Args()
 	if c.url != "" {
@@ -91,7 +91,7 @@ func FromCurl(args []string) (*Draft, error) {
 	case len(urls) != 1:
 		return nil, fmt.Errorf("curl: one URL is needed, %d given", len(urls))
 	case len(c.form) > 0:
-		return nil, errors.New("curl: --form is not known here; write the body with --data-binary and a header Content-Type")
+		return nil, errors.New("curl: --form is not read here: leave it out, and write its fields as spec.requests[].http.form")
 	}
 	if !strings.Contains(urls[0], "://") {
 		urls[0] = "http://" + urls[0] // as curl has it

@@ -124,8 +124,8 @@ func TestCurlRefuses(t *testing.T) {
 	}{
 		"no URL":       {[]string{"-d", "a"}, "one URL is needed, 0 given"},
 		"two URLs":     {[]string{"http://a/", "http://b/"}, "one URL is needed, 2 given"},
-		"a form":       {[]string{"http://a/", "-F", "a=b"}, "--form is not known here; write the body with --data-binary"},
-		"another flag": {[]string{"http://a/", "--aws-sigv4", "x"}, "unknown flag: --aws-sigv4: leave that flag out"},
+		"a form":       {[]string{"http://a/", "-F", "a=b"}, "--form is not read here: leave it out, and write its fields as spec.requests[].http.form"},
+		"another flag": {[]string{"http://a/", "--aws-sigv4", "x"}, "unknown flag: --aws-sigv4: leave that flag out, which is not read here; kubectl explain"},
 		"another host": {[]string{"ftp://a/"}, "must be http:// or https:// with a host"},
 		"no file":      {[]string{"http://a/", "-d", "@/does/not/exist"}, "--data @/does/not/exist: no such file"},
 	} {

@@ -22,6 +22,14 @@ func follow(t *testing.T, text string, timing *draft.Timing) *draft.Draft {
 	return d
 }
 
+// A load that does not change has no pause in it.
+func TestOneStepHasNothingBetween(t *testing.T) {
+	_, manifest := accepted(t, follow(t, "2026-11-28T10:00:00Z,10\n2026-11-28T10:01:00Z,10\n", asItWas()), nil)
+	if text := string(manifest); !strings.Contains(text, "600 requests in 1m, in 1 step. A step") {
+		t.Errorf("the remark speaks of several steps:\n%s", text)
+	}
+}
+
 // A series says the same in each of its formats.
 func TestFormatsOfASeries(t *testing.T) {
 	for name, text := range map[string]string{

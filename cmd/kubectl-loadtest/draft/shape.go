@@ -86,8 +86,11 @@ func (t Timing) follow(points []point, noise, whole float64, source string) (*lo
 	if l.due() < 1 {
 		return nil, fmt.Errorf("less than one request would be sent in %s: raise --scale or --speed", text.Whole(time.Duration(length*1e9).Round(time.Second)))
 	}
-	l.about = fmt.Sprintf("The rates of %s:\n%.0f requests in %s, in %s with half a second between them", source,
+	l.about = fmt.Sprintf("The rates of %s:\n%.0f requests in %s, in %s", source,
 		l.due(), text.Whole(time.Duration(length*1e9).Round(time.Second)), text.Plural(int64(len(l.steps)), "step"))
+	if len(l.steps) > 1 {
+		l.about += " with half a second between them"
+	}
 	if off := deviation(changed, kept); off > peak*1e-6 {
 		l.about += fmt.Sprintf(".\nThey are off by at most %s/s, %.1f%% of the highest rate", decimal(off), 100*off/peak)
 	}

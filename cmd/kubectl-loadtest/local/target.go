@@ -91,6 +91,13 @@ func Check(lt *v1beta1.LoadTest, files *Objects) error {
 	return files.missing(lt)
 }
 
+// SendsSeveral says whether more than one step of a LoadTest without loads sends anything. A search has a step for each
+// probe, and a comparison one for each target.
+func SendsSeveral(lt *v1beta1.LoadTest) bool {
+	steps := slices.DeleteFunc(plan.Steps(&lt.Spec), func(s v1beta1.StepStatus) bool { return s.Load.IsPause() })
+	return len(steps) > 1 || lt.Spec.Search != nil || lt.Spec.Versus != nil
+}
+
 // CheckExposure refuses responses in messages beside values of Secrets, as an operator without a rule for it
 // does: a target may send them back, and reports are handed on.
 func CheckExposure(lt *v1beta1.LoadTest) error {

@@ -30,7 +30,7 @@ func (r *Runner) admit(ctx context.Context, manifests []document.Manifest, o *Op
 		if err := services.Direct(lt); err != nil {
 			return nil, err
 		}
-		if err := errors.Join(local.Check(lt, o.Objects), local.CheckExposure(lt), form.CheckLocal(lt, o.Output)); err != nil {
+		if err := errors.Join(local.Check(lt, o.Objects), local.CheckExposure(lt), form.CheckLocal(lt, local.SendsSeveral(lt), o.Output)); err != nil {
 			return nil, err
 		}
 		tests = append(tests, lt)

@@ -114,10 +114,30 @@ func (r *Runner) Run(ctx context.Context, manifests []document.Manifest, o *Opti
 		}
 		worst = max(worst, exitcode.Of(last.Test.Status.Verdict))
 		if ctx.Err() != nil {
-			break // it was this one that was canceled, and those after it with it
+			return max(worst, r.leave(ctx, tests[i+1:])), last, nil
 		}
 	}
 	return worst, last, nil
+}
+
+// leave names the LoadTests that do not run after the end of ctx, and returns the exit code that this has: the runs
+// before them may all have passed.
+func (r *Runner) leave(ctx context.Context, left []*v1beta1.LoadTest) int {
+	for _, lt := range left {
+		r.say(fmt.Sprintf("LoadTest %s/%s was not run: %s", lt.Namespace, lt.Name, WhyEnded(ctx)))
+	}
+	if len(left) > 0 {
+		return exitcode.Canceled
+	}
+	return exitcode.Passed
+}
+
+// WhyEnded is why a command is to end: the end of its context.
+func WhyEnded(ctx context.Context) string {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return "--timeout has passed"
+	}
+	return "interrupted"
 }
 
 // write writes the report.
@@ -175,6 +195,10 @@ func (r *Runner) run(ctx context.Context, lt *v1beta1.LoadTest, config local.Con
 		return o, fmt.Errorf("run LoadTest %s/%s: %w", lt.Namespace, lt.Name, err)
 	}
 	shown.Say(time.Now(), progress.Line(o.Test))
+	if ctx.Err() != nil && o.Test.Status.Verdict == v1beta1.VerdictCanceled {
+		// The verdict speaks of spec.terminate, which stands for both on this machine.
+		shown.Say(time.Now(), fmt.Sprintf("LoadTest %s/%s was ended: %s", lt.Namespace, lt.Name, WhyEnded(ctx)))
+	}
 	return o, nil
 }
 

@@ -53,7 +53,7 @@ func head(lt *v1beta1.LoadTest) []string {
 	case lt.Status.Phase == v1beta1.PhaseQueued: // it is the place in the queue
 	case len(lt.Status.Loads) > 0:
 		parts = append(parts, loads(&lt.Status)...)
-	case number == "" || strings.HasPrefix(number, "0/"):
+	case number == "" || number == "0" || strings.HasPrefix(number, "0/"):
 	case isPause:
 		parts = append(parts, "step "+number+" done")
 	default:

@@ -70,6 +70,7 @@ var tests = map[string]struct{ status, head, bar, figures string }{
 		"Queued", "", "Place 3 of 7: 10 runs go on, which is the most at once.",
 	},
 	"queued, nothing known":   {`{phase: Queued}`, "Queued", "", "waiting in the queue"},
+	"a search that begins":    {`{phase: Starting, summary: {step: "0", workers: 0/3}}`, "Starting", "", "workers 0/3  workers start"},
 	"starting, nothing known": {`{phase: Starting, summary: {step: 0/2, workers: 0/3}}`, "Starting", "", "workers 0/3  workers start"},
 	"starting, hindered": {
 		`{phase: Starting, conditions: [{type: WorkersReady, status: "False", message: "2 of 3 workers: no node has 8 CPUs."}]}`,

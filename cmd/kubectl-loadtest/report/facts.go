@@ -39,7 +39,7 @@ func Facts(lt *v1beta1.LoadTest) []Fact {
 	if s.StartTime != nil {
 		started := s.StartTime.UTC().Format("2006-01-02 15:04:05 UTC")
 		if s.CompletionTime != nil {
-			started += ", took " + text.Short(s.CompletionTime.Sub(s.StartTime.Time))
+			started += ", took " + length(s.CompletionTime.Sub(s.StartTime.Time))
 		}
 		list = append(list, Fact{"Started", started})
 	}
@@ -120,6 +120,14 @@ func Telling(s *v1beta1.LoadTestStatus) *v1beta1.StepStatus {
 func isKept(step *v1beta1.StepStatus) bool {
 	grows := step.Result != nil && step.Result.Outstanding.Grows()
 	return step.State == v1beta1.StepComplete && ThresholdState(step) == v1beta1.ThresholdPassed && !grows
+}
+
+// length is how long a run took. Its status has whole seconds, so that none says nothing of microseconds.
+func length(d time.Duration) string {
+	if d < time.Second {
+		return "less than a second"
+	}
+	return text.Short(d)
 }
 
 // forTime is a time in a sentence; empty: none.

@@ -202,6 +202,13 @@ func TestDescriptorsAreOfTheTargetsThatHaveAny(t *testing.T) {
 	}
 }
 
+// The status of a run has whole seconds.
+func TestShortRunTookLessThanASecond(t *testing.T) {
+	at := metav1.NewTime(time.Date(2026, 11, 20, 10, 15, 10, 0, time.UTC))
+	facts := report.Facts(&v1beta1.LoadTest{Status: v1beta1.LoadTestStatus{StartTime: &at, CompletionTime: &at}})
+	same.As(t, "how long", "2026-11-20 10:15:10 UTC, took less than a second", facts[len(facts)-1].Text)
+}
+
 // The name of a Service, however long, stands apart from what it runs.
 func TestLongNamesOfServicesStandApart(t *testing.T) {
 	lt := &v1beta1.LoadTest{}

@@ -32,6 +32,14 @@ func Check(output string) error {
 	return fmt.Errorf("--output must be one of %s, not %q", strings.Join(Names, ", "), output)
 }
 
+// CheckStep refuses a form that does not exist, and a step for one that is of all steps.
+func CheckStep(output, step string) error {
+	if step != "" && slices.Contains(Names, output) && !slices.Contains(ofSteps, output) {
+		return fmt.Errorf("--step needs -o %s: -o %s is of all steps", strings.Join(ofSteps, " or "), output)
+	}
+	return Check(output)
+}
+
 // Render is the report of a LoadTest in one of the forms. Step is the one whose
 // distribution hgrm holds, and that vegeta reports; html draws the steps of which there
 // are results beyond their summary.
@@ -102,11 +110,15 @@ func RenderLocal(lt *v1beta1.LoadTest, loads []*v1beta1.LoadTest, archived []*ar
 	return append(data, '\n'), err
 }
 
-// CheckLocal refuses a form for a run on this machine that could not have it, before anything is sent.
-func CheckLocal(lt *v1beta1.LoadTest, output string) error {
+// CheckLocal refuses a form for a run on this machine that could not have it, before anything is sent: several
+// says whether more than one step sends anything.
+func CheckLocal(lt *v1beta1.LoadTest, several bool, output string) error {
 	if len(lt.Spec.Loads) > 0 && slices.Contains(ofSteps, output) {
 		return fmt.Errorf("-o %s: LoadTest %s sends several loads, and each has steps of its own: use -o yaml > FILE, and then report -f FILE NAME -o %[1]s, with the name of the LoadTest of a load",
 			output, lt.Name)
+	}
+	if slices.Contains(ofSteps, output) && several {
+		return fmt.Errorf("-o %s: LoadTest %s measures several steps, and this form holds one: use -o yaml > FILE, and then report -f FILE -o %[1]s --step NAME", output, lt.Name)
 	}
 	return nil
 }
