@@ -38,6 +38,7 @@ type sideBySide struct{ *pass }
 
 // sideBySidePhases: followLoads writes what was seen of the loads, which the phases after it read.
 var sideBySidePhases = []phase[*sideBySide]{
+	(*sideBySide).wakeBeforeQuiet,
 	(*sideBySide).followLoads,
 	(*sideBySide).endIfAsked,
 	(*sideBySide).endWithOthers,

@@ -209,6 +209,9 @@ func TestHoldsWhileWorkersStart(t *testing.T) {
 	if d := lifecycle.Decide(accepted(spec), rules(t, `quietHours: [{from: "10:01", to: "11:00"}]`), awaited(coming), began); d.RequeueAfter != time.Minute {
 		t.Errorf("again after %v", d.RequeueAfter)
 	}
+	f := newFamily(t)
+	f.rules = rules(t, `quietHours: [{from: "10:01", to: "11:00"}]`)
+	same.As(t, "with loads, again after", time.Minute, f.pass().RequeueAfter)
 	for _, since := range []time.Time{{}, began} {
 		if d := lifecycle.Decide(accepted(spec), rules(t, "stop: {}"), lifecycle.Observed{Since: since, Workers: make([]exchange.Worker, 3)}, began); d.Undirected != since.IsZero() || d.Status.Verdict != v1beta1.VerdictCanceled {
 			t.Errorf("directed since %v: undirected %t, verdict %s", since, d.Undirected, d.Status.Verdict)
