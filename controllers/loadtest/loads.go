@@ -212,7 +212,7 @@ func isFurther(before, after *v1beta1.LoadTest) bool {
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 		before.Status.Phase != after.Status.Phase ||
 		(before.Status.Internal.StopTime == nil) != (after.Status.Internal.StopTime == nil) ||
-		lifecycle.HasWorkers(before) != lifecycle.HasWorkers(after) ||
+		lifecycle.HasWorkers(before) != lifecycle.HasWorkers(after) || !equality.Semantic.DeepEqual(lifecycle.Blocked(before), lifecycle.Blocked(after)) ||
 		conditionChanged(before, after, v1beta1.ConditionSuspended) || conditionChanged(before, after, v1beta1.ConditionArchived) ||
 		!equality.Semantic.DeepEqual(before.Status.Loads, after.Status.Loads)
 }

@@ -85,6 +85,12 @@ func TestMilestonesOfLoads(t *testing.T) {
 			lt.Status.Conditions = condition(v1beta1.ConditionFinished, metav1.ConditionTrue)
 		}, true},
 		"its workers": {func(lt *v1beta1.LoadTest) { lt.Status.Workers.Ready = 1 }, true},
+		"why its workers do not come": {func(lt *v1beta1.LoadTest) {
+			lt.Status.Conditions[0].Status, lt.Status.Conditions[0].Reason = metav1.ConditionFalse, v1beta1.ReasonImagePull
+		}, true},
+		"how many of its workers have come": {func(lt *v1beta1.LoadTest) {
+			lt.Status.Conditions[0].Status, lt.Status.Conditions[0].Reason, lt.Status.Conditions[0].Message = metav1.ConditionFalse, v1beta1.ReasonWaiting, "1 of 2"
+		}, false},
 		"that it is held": {func(lt *v1beta1.LoadTest) {
 			lt.Status.Conditions = append(lt.Status.Conditions, condition(v1beta1.ConditionSuspended, metav1.ConditionTrue)...)
 		}, true},

@@ -223,6 +223,34 @@ func TestSameTrafficIsCompared(t *testing.T) {
 	}
 }
 
+// Of a log, the methods, routes and instant say which lines are sent.
+func TestOtherLinesOfALogAreOtherTraffic(t *testing.T) {
+	replays := func() *v1beta1.LoadTestSpec {
+		s := ladder()
+		s.Ladder, s.Repetitions = nil, 1
+		s.Replay = &v1beta1.Replay{Duration: metav1.Duration{Duration: time.Second}, Routes: []v1beta1.ReplayRoute{{Path: "^/v3/(.*)", To: "/$1", Request: "health"}}}
+		return s
+	}
+	for name, tc := range map[string]struct {
+		edit func(*v1beta1.Replay)
+		want string
+	}{
+		"the same lines":      {func(*v1beta1.Replay) {}, ""},
+		"the default methods": {func(r *v1beta1.Replay) { r.Methods = []v1beta1.ReplayMethod{"HEAD", "GET"} }, ""},
+		"where they go":       {func(r *v1beta1.Replay) { r.Routes[0].To = "/v4/$1" }, ""},
+		"methods":             {func(r *v1beta1.Replay) { r.Methods = []v1beta1.ReplayMethod{"GET"} }, "spec.replay.methods"},
+		"routes":              {func(r *v1beta1.Replay) { r.Routes[0].Path = "^/v3/urls" }, "spec.replay.routes"},
+		"an instant": {
+			func(r *v1beta1.Replay) { r.Start = &metav1.Time{Time: time.Unix(1, 0)} },
+			"spec.replay.start: 1970-01-01T00:00:01Z here, none there",
+		},
+	} {
+		here, there := &v1beta1.LoadTest{Spec: *replays()}, &v1beta1.LoadTest{Spec: *replays()}
+		tc.edit(here.Spec.Replay)
+		same.As(t, name, tc.want, baseline.OtherTraffic(here, there))
+	}
+}
+
 // A rung whose target failed in one repetition is no baseline in any of them: the others
 // would have been chosen by what was measured.
 func TestBrokenStepsAreNoBaseline(t *testing.T) {

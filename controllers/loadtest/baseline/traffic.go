@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/utils/ptr"
 
@@ -95,6 +96,9 @@ func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 	if spec.Worker != nil && spec.Worker.Driver != "" {
 		fields["spec.worker.driver"] = string(spec.Worker.Driver)
 	}
+	if spec.Replay != nil {
+		maps.Copy(fields, lines(spec.Replay))
+	}
 	for _, other := range spec.RequestTargets() {
 		of := other
 		of.URL, of.Service, of.Headers, of.Timeout = "", nil, own(other.Headers), nil // each request has its timeout below
@@ -108,6 +112,21 @@ func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 		fields["timeout of request "+named.Name] = plan.Timeout(spec, &spec.Requests[i]).String()
 	}
 	return fields
+}
+
+// lines are what says which lines of a log are sent, without what routes make of their paths.
+func lines(r *v1beta1.Replay) map[string]string {
+	methods, routes, start := slices.Sorted(slices.Values(r.Methods)), slices.Clone(r.Routes), none
+	if len(methods) == 0 {
+		methods = []v1beta1.ReplayMethod{"GET", "HEAD"} // the default
+	}
+	for i := range routes {
+		routes[i].To = ""
+	}
+	if r.Start != nil {
+		start = r.Start.UTC().Format(time.RFC3339)
+	}
+	return map[string]string{"spec.replay.methods": spelled(methods), "spec.replay.routes": spelled(routes), "spec.replay.start": start}
 }
 
 // loginType is how requests log in by the login of a name; "": they do not. Whose login it is does

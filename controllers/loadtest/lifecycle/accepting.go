@@ -84,7 +84,7 @@ func (r *accepting) copyBaseline() (goesOn bool) {
 
 // accept writes that the spec can be carried out.
 func (r *accepting) accept() (goesOn bool) {
-	r.set(v1beta1.ConditionAccepted, metav1.ConditionTrue, v1beta1.ReasonAccepted, "The spec can be carried out."+r.quietNote(r.planned.Steps))
+	r.set(v1beta1.ConditionAccepted, metav1.ConditionTrue, v1beta1.ReasonAccepted, "The spec can be carried out."+r.quietNote(r.planned.Longest))
 	return true
 }
 

@@ -51,13 +51,9 @@ func (r *pass) wakeBeforeQuiet() (goesOn bool) {
 	return true
 }
 
-// quietNote warns that quiet hours may end a run that begins now.
-func (r *inputs) quietNote(steps []v1beta1.StepStatus) string {
+// quietNote warns that quiet hours may end a run that begins now, and takes so long at most.
+func (r *inputs) quietNote(longest time.Duration) string {
 	next := r.rules.NextQuiet(r.now)
-	var longest time.Duration
-	for i := range steps {
-		longest += lengthOf(&steps[i])
-	}
 	if next.IsZero() || !next.Before(r.now.Add(longest)) {
 		return ""
 	}

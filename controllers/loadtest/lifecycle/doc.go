@@ -25,7 +25,8 @@
 //	loading    failIfUnreadable  awaitReports  readTargetBefore  sampleUsage
 //	           readTargetAfter  askQueries  recordReport  abortIfBreached  boundMissing
 //	           closeAborted  closeWithOthers  closeStopped  closeWithoutWorkers  settle  judge  goOn
-//	sideBySide followLoads  endIfAsked  endWithOthers  finishLoads  hold  createLoads  beginLoads
+//	sideBySide wakeBeforeQuiet  followLoads  endIfAsked  endWithOthers  finishLoads  hold  createLoads
+//	           beginLoads
 //	finished   forgetWorkers  forgetFailures  archive  announce  expire  deleteJob
 //	closing    verifyTarget  conclude  summarize  paceWrites  requeue
 //

@@ -38,6 +38,7 @@ type sideBySide struct{ *pass }
 
 // sideBySidePhases: followLoads writes what was seen of the loads, which the phases after it read.
 var sideBySidePhases = []phase[*sideBySide]{
+	(*sideBySide).wakeBeforeQuiet,
 	(*sideBySide).followLoads,
 	(*sideBySide).endIfAsked,
 	(*sideBySide).endWithOthers,
@@ -114,7 +115,7 @@ func (r *sideBySide) reportLoadWorkers() {
 			break
 		}
 		if test := r.testOf(i); test != nil {
-			if c := meta.FindStatusCondition(test.Status.Conditions, v1beta1.ConditionWorkersReady); c != nil && c.Status == metav1.ConditionFalse && c.Reason != v1beta1.ReasonWaiting {
+			if c := Blocked(test); c != nil {
 				reason, message = c.Reason, fmt.Sprintf("Load %s: %s", s.Loads[i].Name, c.Message)
 				break
 			}
@@ -134,6 +135,15 @@ func (r *sideBySide) isReady(i int) bool {
 func HasWorkers(lt *v1beta1.LoadTest) bool {
 	w := &lt.Status.Workers
 	return w.Ready >= w.Desired && meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionWorkersReady)
+}
+
+// Blocked says what else than time the workers of a run lack to be ready; nil: nothing, as far as it is known.
+func Blocked(lt *v1beta1.LoadTest) *metav1.Condition {
+	c := meta.FindStatusCondition(lt.Status.Conditions, v1beta1.ConditionWorkersReady)
+	if c == nil || c.Status != metav1.ConditionFalse || c.Reason == v1beta1.ReasonWaiting {
+		return nil
+	}
+	return c
 }
 
 func (r *sideBySide) anyBegun() bool {

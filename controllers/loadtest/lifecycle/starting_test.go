@@ -209,6 +209,9 @@ func TestHoldsWhileWorkersStart(t *testing.T) {
 	if d := lifecycle.Decide(accepted(spec), rules(t, `quietHours: [{from: "10:01", to: "11:00"}]`), awaited(coming), began); d.RequeueAfter != time.Minute {
 		t.Errorf("again after %v", d.RequeueAfter)
 	}
+	f := newFamily(t)
+	f.rules = rules(t, `quietHours: [{from: "10:01", to: "11:00"}]`)
+	same.As(t, "with loads, again after", time.Minute, f.pass().RequeueAfter)
 	for _, since := range []time.Time{{}, began} {
 		if d := lifecycle.Decide(accepted(spec), rules(t, "stop: {}"), lifecycle.Observed{Since: since, Workers: make([]exchange.Worker, 3)}, began); d.Undirected != since.IsZero() || d.Status.Verdict != v1beta1.VerdictCanceled {
 			t.Errorf("directed since %v: undirected %t, verdict %s", since, d.Undirected, d.Status.Verdict)
@@ -288,5 +291,26 @@ func TestMissesPods(t *testing.T) {
 		"a run not taken up": {untaken, awaited(none), false},
 	} {
 		same.As(t, name+": it misses pods", tc.want, lifecycle.MissesPods(tc.lt, tc.seen))
+	}
+}
+
+// Who is told when quiet hours would end the run may put it off: it takes as long as all probes of a search, or all loads, may.
+func TestQuietHoursThatWouldEndTheRunAreSaid(t *testing.T) {
+	const says = " Quiet hours begin at 10:10 UTC, and would end the run if its steps take as long as they may."
+	loads := newFamily(t).parent.Spec
+	loads.Loads[1].Delay.Duration = 8 * time.Minute
+	for name, tc := range map[string]struct {
+		spec v1beta1.LoadTestSpec
+		want string
+	}{
+		"a ladder that ends before":   {ladder(), ""},
+		"a search":                    {searching(), says},
+		"a load that follows another": {loads, says},
+		"loads that end before":       {newFamily(t).parent.Spec, ""},
+	} {
+		lt := &v1beta1.LoadTest{Spec: tc.spec}
+		lt.Name = "hello"
+		d := lifecycle.Decide(lt, rules(t, `quietHours: [{from: "10:10", to: "11:00"}]`), lifecycle.Observed{}, began)
+		same.As(t, name, "True Accepted: The spec can be carried out."+tc.want, said(d.Status, v1beta1.ConditionAccepted))
 	}
 }

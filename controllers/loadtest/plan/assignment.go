@@ -40,6 +40,9 @@ type Plan struct {
 	// Loads are those that are sent side by side, each by a LoadTest of its own; nil: the run has one
 	// load, and Steps are its own.
 	Loads []v1beta1.LoadStatus
+	// Longest is how long the steps may take at most, from the beginning of the first: of a search, with all
+	// that it may append; of loads, until the last ends that is not in the background.
+	Longest time.Duration
 }
 
 // Record writes the plan to a status.
@@ -136,7 +139,7 @@ func workerSteps(foreseen []v1beta1.StepStatus, planned int, worker, workers int
 	var remaining time.Duration
 	for i := range slices.Backward(foreseen) {
 		l := &foreseen[i].Load
-		remaining += v1beta1.OrZero(l.Pause) + v1beta1.OrZero(foreseen[i].TimeLimit)
+		remaining += atMost(&foreseen[i])
 		if l.IsPause() || i >= planned {
 			continue
 		}
@@ -147,6 +150,11 @@ func workerSteps(foreseen []v1beta1.StepStatus, planned int, worker, workers int
 	}
 	slices.Reverse(list)
 	return list
+}
+
+// atMost is the longest time that a step takes, and the exact time of a pause.
+func atMost(s *v1beta1.StepStatus) time.Duration {
+	return v1beta1.OrZero(s.Load.Pause) + v1beta1.OrZero(s.TimeLimit)
 }
 
 // largest is one worker's share of the greatest load of a search; nil: there is invalid.

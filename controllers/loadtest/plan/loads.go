@@ -160,7 +160,8 @@ func planLoads(lt *v1beta1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 		return Plan{}, refusal
 	}
 	whole := Plan{TargetURL: targetURL(lt.Namespace, &lt.Spec.Target), Requests: RequestNames(&lt.Spec), OtherTargets: otherTargetStatuses(lt)}
-	ends := map[string]time.Duration{} // of each load, after the run's begin
+	// Of each load, after the run's begin: as it is planned, and if all steps take as long as they may.
+	ends, latest := map[string]time.Duration{}, map[string]time.Duration{}
 	var sum together
 	for i, one := range Loads(lt) {
 		load := &lt.Spec.Loads[i]
@@ -176,6 +177,10 @@ func planLoads(lt *v1beta1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 			return Plan{}, invalid("spec.loads[%d]: %s may wait for %s with its workers, at most %s are accepted; shorten the loads before it.", i, load.Name, text.Whole(begins), text.Whole(MaxWait))
 		}
 		ends[load.Name] = begins + longest(one, planned)
+		latest[load.Name] = latest[load.After] + v1beta1.OrZero(load.Delay) + planned.Longest
+		if !load.Background {
+			whole.Longest = max(whole.Longest, latest[load.Name])
+		}
 		sum.add(&one.Spec, planned.Workers, ends[load.Name])
 		whole.Loads = append(whole.Loads, v1beta1.LoadStatus{Name: load.Name, Test: one.Name})
 	}

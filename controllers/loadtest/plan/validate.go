@@ -69,6 +69,9 @@ func New(lt *v1beta1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 
 		OtherTargets: otherTargetStatuses(lt),
 	}
+	for _, s := range Foreseen(&lt.Spec, &v1beta1.LoadTestStatus{Steps: p.Steps, Search: p.Search}) {
+		p.Longest += atMost(&s)
+	}
 	p.boundSetup(&lt.Spec, p.Workers, rules.Limits)
 	return p, checkLimits(lt, p, rules.Limits)
 }

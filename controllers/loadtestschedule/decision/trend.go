@@ -66,7 +66,7 @@ func before(b *v1beta1.BaselineStatus, rung int32, name v1beta1.Metric) []*big.R
 	var list []*big.Rat
 	for i := 0; b != nil && i < len(b.Steps); i++ {
 		for _, f := range b.Steps[i].Figures {
-			if b.Steps[i].Rung != rung || f.Metric != name || f.Type != "" {
+			if b.Steps[i].Rung != rung || f.Metric != name || f.Type+f.Request != "" {
 				continue
 			}
 			if v, err := metric.Parse(name, f.Value); err == nil {

@@ -49,7 +49,7 @@ func TestTrendIsOfTheLastStep(t *testing.T) {
 	repeated = comparedWith(2, "100ms", repeated)
 	for _, value := range []string{"600ms", "200ms", "no time"} {
 		repeated.Status.Baseline.Steps = append(repeated.Status.Baseline.Steps, v1beta1.BaselineStep{Rung: 2, Figures: []v1beta1.Figure{
-			{Metric: "p95", Value: "3600000ms"}, {Metric: "p99", Type: "Read", Value: "3600000ms"}, {Metric: "p99", Value: value},
+			{Metric: "p95", Value: "3600000ms"}, {Metric: "p99", Type: "Read", Value: "3600000ms"}, {Metric: "p99", Request: "create", Value: "3600000ms"}, {Metric: "p99", Value: value},
 		}})
 	}
 	tests := map[string]struct {
