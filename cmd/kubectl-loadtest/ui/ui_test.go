@@ -292,6 +292,20 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// Results that could not be read for one reader, who went away meanwhile, are read again for the next.
+func TestResultsThatCouldNotBeReadAreReadAgain(t *testing.T) {
+	s := newSite()
+	s.backend.Put(uitest.Finished(t, 1, time.Hour, 100, 500))
+	s.backend.Runs.Complete()
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	const path = "/run/shop/nightly-1"
+	s.handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, "http://"+host+"/"+secret+path, nil))
+	if got := s.get(t, path); strings.Contains(got, "No plots over time") || !strings.Contains(got, "Rate over time") {
+		t.Error("the page of the next reader lacks the results")
+	}
+}
+
 // The page of a run leads to the pages of its loads and back, and the file has the reports of all loads that are
 // there. Loads are compared, and no run that has them.
 func TestLoadsOfARun(t *testing.T) {
