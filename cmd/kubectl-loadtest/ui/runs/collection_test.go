@@ -105,13 +105,16 @@ func TestFamilies(t *testing.T) {
 		meta metav1.ObjectMeta
 		want string
 	}{
-		"a schedule": {metav1.ObjectMeta{Name: "nightly-28", OwnerReferences: owner}, "nightly"},
-		"numbered":   {metav1.ObjectMeta{Name: "burst-12"}, "burst"},
-		"versions":   {metav1.ObjectMeta{Name: "burst-v2"}, "burst"},
-		"generated":  {metav1.ObjectMeta{Name: "burst-x7k2p", GenerateName: "burst-"}, "burst"},
-		"run again":  {metav1.ObjectMeta{Name: "other", Annotations: map[string]string{runs.AnnotationRerunOf: "burst-3"}}, "burst"},
-		"alone":      {metav1.ObjectMeta{Name: "burst"}, "burst"},
-		"a number":   {metav1.ObjectMeta{Name: "-12"}, "-12"},
+		"a schedule":                 {metav1.ObjectMeta{Name: "nightly-28", OwnerReferences: owner}, "nightly"},
+		"numbered":                   {metav1.ObjectMeta{Name: "burst-12"}, "burst"},
+		"versions":                   {metav1.ObjectMeta{Name: "burst-v2"}, "burst"},
+		"generated":                  {metav1.ObjectMeta{Name: "burst-x7k2p", GenerateName: "burst-"}, "burst"},
+		"run again":                  {metav1.ObjectMeta{Name: "other", Annotations: map[string]string{runs.AnnotationRerunOf: "burst-3"}}, "burst"},
+		"run again and again":        {metav1.ObjectMeta{Name: "burst-x7k2p", GenerateName: "burst-", Annotations: map[string]string{runs.AnnotationRerunOf: "burst-abcde"}}, "burst"},
+		"run again, of a long name":  {metav1.ObjectMeta{Name: "rerun-x7k2p", GenerateName: "rerun-", Annotations: map[string]string{runs.AnnotationRerunOf: "rerun-abcde"}}, "rerun-abcde"},
+		"generated without a hyphen": {metav1.ObjectMeta{Name: "burstx7k2p", GenerateName: "burst"}, "burst"},
+		"alone":                      {metav1.ObjectMeta{Name: "burst"}, "burst"},
+		"a number":                   {metav1.ObjectMeta{Name: "-12"}, "-12"},
 	} {
 		same.As(t, name+": family", tt.want, runs.New(&v1beta1.LoadTest{ObjectMeta: tt.meta}).Family)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,16 +106,20 @@ const AnnotationRerunOf = "loadtest.dev/rerun-of"
 // numbered ends names that people and programs count: burst-3, burst-v4.
 var numbered = regexp.MustCompile(`-v?\d+$`)
 
+// longNamed begins the names of what the action of Argo CD runs again where the name of the first is too long: runs of
+// different kinds have it.
+const longNamed = "rerun"
+
 // familyOf is what a run and others of its kind are called.
 func familyOf(lt *v1beta1.LoadTest, schedule string) string {
-	name := lt.Name
-	switch {
+	name, again, stem := lt.Name, lt.Annotations[AnnotationRerunOf], strings.TrimRight(lt.GenerateName, "-.")
+	switch isGenerated := strings.HasPrefix(cmp.Or(again, name), lt.GenerateName) && stem != ""; {
 	case schedule != "":
 		return schedule
-	case lt.Annotations[AnnotationRerunOf] != "":
-		name = lt.Annotations[AnnotationRerunOf]
-	case lt.GenerateName != "" && len(lt.GenerateName) < len(name):
-		name = lt.GenerateName[:len(lt.GenerateName)-1]
+	case again != "" && (!isGenerated || stem == longNamed):
+		name = again
+	case isGenerated: // of one that was run again and again, each has the first's
+		name = stem
 	}
 	if first := numbered.ReplaceAllString(name, ""); first != "" {
 		return first
