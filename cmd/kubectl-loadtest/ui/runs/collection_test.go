@@ -101,10 +101,13 @@ func TestCourse(t *testing.T) {
 func TestFamilies(t *testing.T) {
 	yes := true
 	owner := []metav1.OwnerReference{{Kind: "LoadTestSchedule", Name: "nightly", Controller: &yes}}
+	parent := []metav1.OwnerReference{{Kind: "LoadTest", Name: "sale-28", Controller: &yes}}
 	for name, tt := range map[string]struct {
 		meta metav1.ObjectMeta
 		want string
 	}{
+		"a load":                     {metav1.ObjectMeta{Name: "sale-28-tier-1", OwnerReferences: parent}, "sale-tier-1"},
+		"another load":               {metav1.ObjectMeta{Name: "sale-28-tier-2", OwnerReferences: parent}, "sale-tier-2"},
 		"a schedule":                 {metav1.ObjectMeta{Name: "nightly-28", OwnerReferences: owner}, "nightly"},
 		"numbered":                   {metav1.ObjectMeta{Name: "burst-12"}, "burst"},
 		"versions":                   {metav1.ObjectMeta{Name: "burst-v2"}, "burst"},

@@ -110,8 +110,14 @@ var numbered = regexp.MustCompile(`-v?\d+$`)
 // different kinds have it.
 const longNamed = "rerun"
 
-// familyOf is what a run and others of its kind are called.
+// familyOf is what a run and others of its kind are called. The loads of a run are of different kinds, each with those
+// of the same name in other runs.
 func familyOf(lt *v1beta1.LoadTest, schedule string) string {
+	if owner := metav1.GetControllerOf(lt); owner != nil && owner.Kind == "LoadTest" {
+		if load, ok := strings.CutPrefix(lt.Name, owner.Name); ok {
+			return withoutNumber(owner.Name) + load
+		}
+	}
 	name, again, stem := lt.Name, lt.Annotations[AnnotationRerunOf], strings.TrimRight(lt.GenerateName, "-.")
 	switch isGenerated := strings.HasPrefix(cmp.Or(again, name), lt.GenerateName) && stem != ""; {
 	case schedule != "":
@@ -121,8 +127,7 @@ func familyOf(lt *v1beta1.LoadTest, schedule string) string {
 	case isGenerated: // of one that was run again and again, each has the first's
 		name = stem
 	}
-	if first := numbered.ReplaceAllString(name, ""); first != "" {
-		return first
-	}
-	return name
+	return withoutNumber(name)
 }
+
+func withoutNumber(name string) string { return cmp.Or(numbered.ReplaceAllString(name, ""), name) }
