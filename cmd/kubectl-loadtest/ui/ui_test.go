@@ -262,6 +262,12 @@ func TestCompare(t *testing.T) {
 			t.Errorf("the comparison has no %s", want)
 		}
 	}
+	staged := uitest.Finished(t, 1, time.Minute, 100, 500)
+	staged.Namespace, staged.UID = "staging", "staged"
+	s.backend.Put(staged)
+	if got := s.get(t, "/compare?run=staging/nightly-1&run=shop/nightly-1"); !strings.Contains(got, "<h1>shop/nightly-1, staging/nightly-1</h1>") || !strings.Contains(got, `<th scope="row">staging/nightly-1</th>`) {
+		t.Error("runs of the same name do not have their namespaces")
+	}
 	many := "&run=shop/nightly-1&run=shop/nightly-1"
 	for n := range 11 {
 		many += fmt.Sprintf("&run=shop/nightly-%d", n)
