@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -84,10 +85,8 @@ func copyOf(old *v1beta1.LoadTest, name string) *v1beta1.LoadTest {
 	lt.Labels = maps.Clone(old.Labels)
 	maps.DeleteFunc(lt.Labels, func(key, _ string) bool { return hasAnyPrefix(key, trackers) })
 	if name == "" {
-		first := old.Name
-		if origin := old.Annotations[AnnotationRerunOf]; origin != "" {
-			first = origin // names do not grow from run to run
-		}
+		// Names do not grow from run to run.
+		first := cmp.Or(old.GenerateName, old.Annotations[AnnotationRerunOf], old.Name)
 		const longest, random = 52, len("-xxxxx")
 		lt.GenerateName = strings.TrimRight(first[:min(len(first), longest-random)], "-") + "-"
 	}

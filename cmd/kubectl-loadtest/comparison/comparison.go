@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -61,18 +62,26 @@ func New(tests []*v1beta1.LoadTest) (*Comparison, error) {
 	return c, nil
 }
 
-// names are those of the tests, numbered where two have the same, as files may.
+// names are those of the tests, with the namespace where two have the same in different ones, and numbered where two
+// have the same still, as files may.
 func names(tests []*v1beta1.LoadTest) []string {
 	var list []string
 	for _, lt := range tests {
-		name := lt.Name
+		called := lt.Name
+		if slices.ContainsFunc(tests, func(o *v1beta1.LoadTest) bool { return o.Name == lt.Name && o.Namespace != lt.Namespace }) {
+			called = strings.TrimPrefix(lt.Namespace+"/"+lt.Name, "/") // that of a file may be empty
+		}
+		name := called
 		for n := 2; slices.Contains(list, name); n++ {
-			name = fmt.Sprintf("%s (%d)", lt.Name, n)
+			name = fmt.Sprintf("%s (%d)", called, n)
 		}
 		list = append(list, name)
 	}
 	return list
 }
+
+// Names tell the tests apart, in their order.
+func (c *Comparison) Names() []string { return slices.Clone(c.names) }
 
 // requests are the names of the requests of all tests, each once; none if no test has several.
 func (c *Comparison) requests() []string {

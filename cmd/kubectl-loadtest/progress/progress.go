@@ -94,6 +94,9 @@ func Waiting(lt *v1beta1.LoadTest) string {
 	case v1beta1.PhaseQueued:
 		return cmp.Or(said(lt, v1beta1.ConditionQueued, metav1.ConditionTrue), "waiting in the queue")
 	case v1beta1.PhaseStarting:
+		if said(lt, v1beta1.ConditionWorkersReady, metav1.ConditionTrue) != "" {
+			return "waiting to begin" // as a load does that follows another
+		}
 		return cmp.Or(said(lt, v1beta1.ConditionWorkersReady, metav1.ConditionFalse), "workers start")
 	}
 	return ""

@@ -76,7 +76,7 @@ var tests = map[string]struct{ status, head, bar, figures string }{
 		`{phase: Starting, conditions: [{type: WorkersReady, status: "False", message: "2 of 3 workers: no node has 8 CPUs."}]}`,
 		"Starting", "", "2 of 3 workers: no node has 8 CPUs.",
 	},
-	"starting, all ready":  {`{phase: Starting, conditions: [{type: WorkersReady, status: "True", message: "3 of 3 workers."}]}`, "Starting", "", "workers start"},
+	"starting, all ready":  {`{phase: Starting, conditions: [{type: WorkersReady, status: "True", message: "3 of 3 workers."}]}`, "Starting", "", "waiting to begin"},
 	"suspended in mid-run": {`{phase: Suspended, currentStep: 0, steps: [` + first + `, ` + other + `, ` + other + `]}`, "Suspended", "", "held by spec.suspend"},
 	"a step whose start is not known yet": {
 		`{phase: Running, currentStep: 0, steps: [` + soon + `, ` + other + `, ` + other + `]}`,

@@ -262,6 +262,12 @@ func TestCompare(t *testing.T) {
 			t.Errorf("the comparison has no %s", want)
 		}
 	}
+	staged := uitest.Finished(t, 1, time.Minute, 100, 500)
+	staged.Namespace, staged.UID = "staging", "staged"
+	s.backend.Put(staged)
+	if got := s.get(t, "/compare?run=staging/nightly-1&run=shop/nightly-1"); !strings.Contains(got, "<h1>shop/nightly-1, staging/nightly-1</h1>") || !strings.Contains(got, `<th scope="row">staging/nightly-1</th>`) {
+		t.Error("runs of the same name do not have their namespaces")
+	}
 	many := "&run=shop/nightly-1&run=shop/nightly-1"
 	for n := range 11 {
 		many += fmt.Sprintf("&run=shop/nightly-%d", n)
@@ -289,6 +295,20 @@ func TestExport(t *testing.T) {
 	}
 	if strings.Contains(w.Body.String(), secret) {
 		t.Error("the file has the secret")
+	}
+}
+
+// Results that could not be read for one reader, who went away meanwhile, are read again for the next.
+func TestResultsThatCouldNotBeReadAreReadAgain(t *testing.T) {
+	s := newSite()
+	s.backend.Put(uitest.Finished(t, 1, time.Hour, 100, 500))
+	s.backend.Runs.Complete()
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	const path = "/run/shop/nightly-1"
+	s.handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, "http://"+host+"/"+secret+path, nil))
+	if got := s.get(t, path); strings.Contains(got, "No plots over time") || !strings.Contains(got, "Rate over time") {
+		t.Error("the page of the next reader lacks the results")
 	}
 }
 

@@ -170,8 +170,8 @@ type sections struct {
 	notes    []string
 }
 
-// report has the sections of a report. They are written once for each update of the run: all
-// open pages share them.
+// report has the sections of a report. They are written once for each update of the run, unless
+// something was missing: all open pages share them.
 func (s *server) report(ctx context.Context, lt *v1beta1.LoadTest) (*sections, error) {
 	s.mu.Lock()
 	found, ok := s.reports.Get(lt)
@@ -185,6 +185,9 @@ func (s *server) report(ctx context.Context, lt *v1beta1.LoadTest) (*sections, e
 		return nil, err
 	}
 	found = &sections{parts, archived, notes}
+	if len(notes) > 0 {
+		return found, nil // what could not be read may be there the next time: a run that has finished changes no more
+	}
 	s.mu.Lock()
 	s.reports.Add(lt, found)
 	s.mu.Unlock()

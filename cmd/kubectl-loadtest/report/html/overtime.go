@@ -28,7 +28,7 @@ type moment struct {
 	p50, p95, p99 float64
 }
 
-// timeline is the moments of a step, in seconds since the first step began.
+// timeline is the moments of a step, in seconds since the first step began to count.
 type timeline struct {
 	step     *v1beta1.StepStatus
 	archived *archive.Step
@@ -61,10 +61,11 @@ func timelines(s *v1beta1.LoadTestStatus, archived []*archive.Step) []timeline {
 		if step == nil || a.Series == nil || step.StartTime == nil || len(a.Series.Points) == 0 {
 			continue
 		}
+		began := step.StartTime.Add(warmUp(step)) // a series has no warm-up
 		if len(all) == 0 {
-			first = step.StartTime.Time
+			first = began
 		}
-		l := timeline{step: step, archived: a, from: step.StartTime.Sub(first).Seconds()}
+		l := timeline{step: step, archived: a, from: began.Sub(first).Seconds()}
 		if l.from < 0 || len(all) > 0 && l.from < all[len(all)-1].from {
 			continue // the steps of a run follow each other
 		}
@@ -75,6 +76,8 @@ func timelines(s *v1beta1.LoadTestStatus, archived []*archive.Step) []timeline {
 	}
 	return all
 }
+
+func warmUp(step *v1beta1.StepStatus) time.Duration { return v1beta1.OrZero(step.Load.WarmUp) }
 
 // stepOf is the step that archived results are of; nil: the run has none such.
 func stepOf(s *v1beta1.LoadTestStatus, a *archive.Step) *v1beta1.StepStatus {
@@ -172,6 +175,9 @@ func timeAxisOf(all []timeline) (plot.Axis, []plot.Span) {
 		spans = append(spans, plot.Span{From: l.from, To: l.to, Label: shortened(l.step.Name, 16)})
 	}
 	axis := plot.Axis{Title: "seconds since the first step began", Scale: plot.Linear(0, end)}
+	if warmUp(all[0].step) > 0 {
+		axis.Title = "seconds since the first warm-up ended"
+	}
 	_, ticks := plot.Bounds([]float64{end, end}) // of equal distance
 	for _, v := range ticks {
 		if v <= end {

@@ -159,6 +159,32 @@ func TestOutstandingOverTime(t *testing.T) {
 	}
 }
 
+// What is measured after a warm-up is drawn at its time, and not at that of the warm-up.
+func TestWarmUpsTakeTheirTime(t *testing.T) {
+	const second = time.Second
+	for name, tt := range map[string]struct {
+		warmUps     [2]time.Duration
+		axis, title string
+	}{
+		"none":               {[2]time.Duration{}, "linear 0 50", "seconds since the first step began"},
+		"of the first step":  {[2]time.Duration{15 * second, 0}, "linear 0 35", "seconds since the first warm-up ended"},
+		"of the second step": {[2]time.Duration{0, 15 * second}, "linear 0 65", "seconds since the first step began"},
+		"of both":            {[2]time.Duration{15 * second, 15 * second}, "linear 0 50", "seconds since the first warm-up ended"},
+	} {
+		lt := reporttest.Ladder(t, 100, 500)
+		for i := range lt.Status.Steps {
+			step := &lt.Status.Steps[i]
+			step.StartTime = &metav1.MicroTime{Time: lt.Status.StartTime.Add(time.Duration(i) * 40 * second)}
+			step.Load.WarmUp, step.Load.Duration = &metav1.Duration{Duration: tt.warmUps[i]}, &metav1.Duration{Duration: 10 * second}
+		}
+		_, over, _ := strings.Cut(page(t, lt, reporttest.Archived(lt)...), "<h3>Rate over time</h3>")
+		over, _, _ = strings.Cut(over, "</svg>")
+		if !strings.Contains(over, `data-x="`+tt.axis+`"`) || !strings.Contains(over, ">"+tt.title+"<") {
+			t.Errorf("%s: the axis is not %s of %s: %.900s", name, tt.axis, tt.title, over)
+		}
+	}
+}
+
 // A page of the longest ladder with the longest steps stays small.
 func TestManyPointsAreJoined(t *testing.T) {
 	lt := reporttest.Ladder(t, many()...)

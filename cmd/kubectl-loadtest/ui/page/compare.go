@@ -18,11 +18,7 @@ func (s Site) Compare(tests []*v1beta1.LoadTest) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, lt := range tests {
-		names = append(names, lt.Name)
-	}
-	return &Page{Kicker: "Side by side", Title: strings.Join(names, ", "), Parts: converted(sections), Still: true}, nil
+	return &Page{Kicker: "Side by side", Title: strings.Join(compared.Names(), ", "), Parts: converted(sections), Still: true}, nil
 }
 
 func converted(sections []html.Part) []Part {

@@ -63,20 +63,24 @@ func clockOf(lt *v1beta1.LoadTest, now time.Time) *clock {
 	return c
 }
 
-// figuresOf are the rates of the last update, and the quantiles of the step so far.
+// figuresOf are the rates of the last update, and the quantiles of the step so far. While no step runs, or
+// nothing is known of it yet, there are none: those of the step before it are not what happens now.
 func figuresOf(shown *Shown) []figure {
+	step := progress.Current(shown.Test)
+	if step == nil {
+		return nil
+	}
 	var list []figure
-	if n := len(shown.Course); n > 0 {
+	if n := len(shown.Course); n > 0 && shown.Course[n-1].Step == int(shown.Test.Status.CurrentStep) {
 		m := shown.Course[n-1]
 		list = append(list, figure{"Due", rate(m.Due), "what the schedule asks for"}, figure{"Sent", rate(m.Sent), ""},
 			figure{"Answered", rate(m.Answered), "or failed: ended in whatever way"},
 			figure{"Failed", rate(m.Failed), ""}, figure{"Outstanding", fmt.Sprintf("%.0f", m.Outstanding), "sent and not ended"})
 	}
-	step := progress.Current(shown.Test)
-	if step == nil || step.Result == nil {
+	r := step.Result
+	if r == nil {
 		return list
 	}
-	r := step.Result
 	for _, b := range report.Brackets(r.ResponseTime, r.WithoutGenerator) {
 		if !slices.Contains([]string{"p50", "p95", "p99"}, b.Name) || b.Time == nil {
 			continue

@@ -101,17 +101,23 @@ func TestCourse(t *testing.T) {
 func TestFamilies(t *testing.T) {
 	yes := true
 	owner := []metav1.OwnerReference{{Kind: "LoadTestSchedule", Name: "nightly", Controller: &yes}}
+	parent := []metav1.OwnerReference{{Kind: "LoadTest", Name: "sale-28", Controller: &yes}}
 	for name, tt := range map[string]struct {
 		meta metav1.ObjectMeta
 		want string
 	}{
-		"a schedule": {metav1.ObjectMeta{Name: "nightly-28", OwnerReferences: owner}, "nightly"},
-		"numbered":   {metav1.ObjectMeta{Name: "burst-12"}, "burst"},
-		"versions":   {metav1.ObjectMeta{Name: "burst-v2"}, "burst"},
-		"generated":  {metav1.ObjectMeta{Name: "burst-x7k2p", GenerateName: "burst-"}, "burst"},
-		"run again":  {metav1.ObjectMeta{Name: "other", Annotations: map[string]string{runs.AnnotationRerunOf: "burst-3"}}, "burst"},
-		"alone":      {metav1.ObjectMeta{Name: "burst"}, "burst"},
-		"a number":   {metav1.ObjectMeta{Name: "-12"}, "-12"},
+		"a load":                     {metav1.ObjectMeta{Name: "sale-28-tier-1", OwnerReferences: parent}, "sale-tier-1"},
+		"another load":               {metav1.ObjectMeta{Name: "sale-28-tier-2", OwnerReferences: parent}, "sale-tier-2"},
+		"a schedule":                 {metav1.ObjectMeta{Name: "nightly-28", OwnerReferences: owner}, "nightly"},
+		"numbered":                   {metav1.ObjectMeta{Name: "burst-12"}, "burst"},
+		"versions":                   {metav1.ObjectMeta{Name: "burst-v2"}, "burst"},
+		"generated":                  {metav1.ObjectMeta{Name: "burst-x7k2p", GenerateName: "burst-"}, "burst"},
+		"run again":                  {metav1.ObjectMeta{Name: "other", Annotations: map[string]string{runs.AnnotationRerunOf: "burst-3"}}, "burst"},
+		"run again and again":        {metav1.ObjectMeta{Name: "burst-x7k2p", GenerateName: "burst-", Annotations: map[string]string{runs.AnnotationRerunOf: "burst-abcde"}}, "burst"},
+		"run again, of a long name":  {metav1.ObjectMeta{Name: "rerun-x7k2p", GenerateName: "rerun-", Annotations: map[string]string{runs.AnnotationRerunOf: "rerun-abcde"}}, "rerun-abcde"},
+		"generated without a hyphen": {metav1.ObjectMeta{Name: "burstx7k2p", GenerateName: "burst"}, "burst"},
+		"alone":                      {metav1.ObjectMeta{Name: "burst"}, "burst"},
+		"a number":                   {metav1.ObjectMeta{Name: "-12"}, "-12"},
 	} {
 		same.As(t, name+": family", tt.want, runs.New(&v1beta1.LoadTest{ObjectMeta: tt.meta}).Family)
 	}

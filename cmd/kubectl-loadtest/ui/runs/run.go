@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,19 +106,28 @@ const AnnotationRerunOf = "loadtest.dev/rerun-of"
 // numbered ends names that people and programs count: burst-3, burst-v4.
 var numbered = regexp.MustCompile(`-v?\d+$`)
 
-// familyOf is what a run and others of its kind are called.
+// longNamed begins the names of what the action of Argo CD runs again where the name of the first is too long: runs of
+// different kinds have it.
+const longNamed = "rerun"
+
+// familyOf is what a run and others of its kind are called. The loads of a run are of different kinds, each with those
+// of the same name in other runs.
 func familyOf(lt *v1beta1.LoadTest, schedule string) string {
-	name := lt.Name
-	switch {
+	if owner := metav1.GetControllerOf(lt); owner != nil && owner.Kind == "LoadTest" {
+		if load, ok := strings.CutPrefix(lt.Name, owner.Name); ok {
+			return withoutNumber(owner.Name) + load
+		}
+	}
+	name, again, stem := lt.Name, lt.Annotations[AnnotationRerunOf], strings.TrimRight(lt.GenerateName, "-.")
+	switch isGenerated := strings.HasPrefix(cmp.Or(again, name), lt.GenerateName) && stem != ""; {
 	case schedule != "":
 		return schedule
-	case lt.Annotations[AnnotationRerunOf] != "":
-		name = lt.Annotations[AnnotationRerunOf]
-	case lt.GenerateName != "" && len(lt.GenerateName) < len(name):
-		name = lt.GenerateName[:len(lt.GenerateName)-1]
+	case again != "" && (!isGenerated || stem == longNamed):
+		name = again
+	case isGenerated: // of one that was run again and again, each has the first's
+		name = stem
 	}
-	if first := numbered.ReplaceAllString(name, ""); first != "" {
-		return first
-	}
-	return name
+	return withoutNumber(name)
 }
+
+func withoutNumber(name string) string { return cmp.Or(numbered.ReplaceAllString(name, ""), name) }

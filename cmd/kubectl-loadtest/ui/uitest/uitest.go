@@ -201,8 +201,11 @@ func (b *Backend) Open(_ context.Context, key runs.Key) (*v1beta1.LoadTest, erro
 	return nil, apierrors.NewNotFound(schema.GroupResource{Group: v1beta1.GroupVersion.Group, Resource: "loadtests"}, key.Name)
 }
 
-// Results are those of a finished run.
-func (b *Backend) Results(_ context.Context, lt *v1beta1.LoadTest) ([]*archive.Step, []string) {
+// Results are those of a finished run, unless who asked is gone.
+func (b *Backend) Results(ctx context.Context, lt *v1beta1.LoadTest) ([]*archive.Step, []string) {
+	if err := ctx.Err(); err != nil {
+		return nil, []string{"No plots over time of step 500: " + err.Error()}
+	}
 	if lt.Status.Verdict == "" {
 		return nil, []string{"No plots over time of step 500: ConfigMap results is not there."}
 	}
