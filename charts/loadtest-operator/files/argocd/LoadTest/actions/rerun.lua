@@ -42,11 +42,12 @@ for key, value in pairs(obj.metadata.labels or {}) do
     metadata.labels[key] = value
   end
 end
-local first = (obj.metadata.annotations or {})[annotation] or obj.metadata.name -- names do not grow from run to run
-if #first > 46 then
-  first = "rerun" -- five random letters and a dash would make it longer than the 52 that fit
+-- Names do not grow from run to run: what was generated keeps its beginning.
+local beginning = obj.metadata.generateName or ((obj.metadata.annotations or {})[annotation] or obj.metadata.name) .. "-"
+if #beginning > 47 then
+  beginning = "rerun-" -- five random letters would make it longer than the 52 that fit
 end
-metadata.generateName = first .. "-"
+metadata.generateName = beginning
 
 local spec = copy(obj.spec)
 spec.suspend = nil
