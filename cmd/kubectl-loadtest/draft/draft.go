@@ -140,6 +140,14 @@ func (r *Request) setHeader(h Header) {
 	r.Headers = append(r.Headers, h)
 }
 
+// setHost has a request name another host than that of the origin, as one does to ask a virtual host by the address
+// of its server.
+func (r *Request) setHost(host, origin string) {
+	if _, own, _ := strings.Cut(origin, "://"); host != "" && !strings.EqualFold(host, own) {
+		r.Headers = append(r.Headers, Header{Name: "Host", Value: host})
+	}
+}
+
 // address divides a URL into the origin, the path with the query, and the credentials
 // that it may have.
 func address(text string) (origin, path string, user *url.Userinfo, err error) {

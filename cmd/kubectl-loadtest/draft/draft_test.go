@@ -93,7 +93,16 @@ func TestFromCurl(t *testing.T) {
 	}
 }
 
+// headers are of names and values in turn.
+func headers(words ...string) (list []v1beta1.Header) {
+	for i := 0; i < len(words); i += 2 {
+		list = append(list, v1beta1.Header{Name: words[i], Value: &words[i+1]})
+	}
+	return list
+}
+
 func TestCurlFlags(t *testing.T) {
+	form := headers("Content-Type", "application/x-www-form-urlencoded")
 	for name, tt := range map[string]struct {
 		args []string
 		want v1beta1.Request
@@ -105,11 +114,19 @@ func TestCurlFlags(t *testing.T) {
 		"json":       {[]string{"http://a/", "--json", "{}"}, v1beta1.Request{Name: "create", HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/", Body: "{}"}}},
 		"dollar":     {[]string{"http://a/$x?y=${z}"}, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/$$x?y=$${z}"}}},
 		"after dash": {[]string{"--url", "http://a/", "--compressed", "-L", "-k", "-m", "5", "-o", "/dev/null", "-w", "%{http_code}"}, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/", FollowRedirects: 10}}},
+		"no data":    {[]string{"http://a/b", "-d", "", "-m", "0"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/b", Headers: form}}},
+		"in order":   {[]string{"http://a/b", "--data-raw", "@a", "--data-urlencode", "b=c d", "-d", "e", "--data-urlencode", "f@testdata/item.json", "-m", "3600"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/b", Body: "@a&b=c+d&e&f=%7B%22name%22%3A+%22hammer%22%7D%0A"}}},
+		"long JSON":  {[]string{"http://a/b", "--json", "[1", "--json", ",2]"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/b", Body: "[1,2]"}}},
+		"headers":    {[]string{"http://10.0.0.1/b", "-H", "Host: shop", "-H", "Expect:", "-H", "X-Empty;", "-H", "content-type:", "-d", "a", "-A", "one", "-H", "user-agent: two", "-H", "none"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/b", Body: "a", Headers: headers("Host", "shop", "X-Empty", "", "user-agent", "two")}}},
+		"own host":   {[]string{"http://a:80/b", "-H", "host: A:80", "-H", "X: y"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Path: "/b", Headers: headers("X", "y")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := draft.FromCurl(tt.args)
 			lt, _ := accepted(t, d, err)
 			got := lt.Spec.Requests[0]
+			if tt.want.HTTP.Headers != nil {
+				same.As(t, "headers", tt.want.HTTP.Headers, got.HTTP.Headers)
+			}
 			if got.HTTP.Method != tt.want.HTTP.Method || got.HTTP.Path != tt.want.HTTP.Path || got.HTTP.Body != tt.want.HTTP.Body {
 				t.Errorf("%s %s %q, want %s %s %q", got.HTTP.Method, got.HTTP.Path, got.HTTP.Body, tt.want.HTTP.Method, tt.want.HTTP.Path, tt.want.HTTP.Body)
 			}
@@ -128,11 +145,22 @@ func TestCurlRefuses(t *testing.T) {
 		"another flag": {[]string{"http://a/", "--aws-sigv4", "x"}, "unknown flag: --aws-sigv4: leave that flag out"},
 		"another host": {[]string{"ftp://a/"}, "must be http:// or https:// with a host"},
 		"no file":      {[]string{"http://a/", "-d", "@/does/not/exist"}, "--data @/does/not/exist: no such file"},
+		"no encoded":   {[]string{"http://a/", "--data-urlencode", "a@/does/not/exist"}, "--data-urlencode @/does/not/exist: no such file"},
+		"no time":      {[]string{"http://a/", "-m", "1m"}, `--max-time must be a number of seconds, is "1m"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := draft.FromCurl(tt.args)
 			must.Say(t, err, tt.want)
 		})
+	}
+}
+
+func TestFromCurlText(t *testing.T) {
+	_, err := draft.FromCurlText("curl ^\"https://a/b^\" ^\r\n  -H ^\"accept: */*^\"")
+	must.Say(t, err, "is for cmd of Windows")
+	d, err := draft.FromCurlText("curl 'https://a/b?c=^d' ;\n")
+	if lt, _ := accepted(t, d, err); lt.Spec.Requests[0].HTTP.Path != "/b?c=^d" {
+		t.Errorf("path %s", lt.Spec.Requests[0].HTTP.Path)
 	}
 }
 
