@@ -335,6 +335,9 @@ func merge(list []Request) []Request {
 		key := fmt.Sprintf("%s\x00%s\x00%s\x00%v", r.Method, r.Path, r.Body, r.Headers)
 		if i, ok := at[key]; ok {
 			merged[i].Weight += r.Weight
+			if len(r.Status) == 0 { // it was answered as expected at least once, such as after a login
+				merged[i].Status, merged[i].Remark = nil, r.Remark
+			}
 			continue
 		}
 		at[key] = len(merged)

@@ -241,6 +241,37 @@ func TestFromHAR(t *testing.T) {
 	}
 }
 
+// What exporters write beside what browsers do.
+func TestFromHAREntries(t *testing.T) {
+	const answered = `, "response": {"status": 200}}`
+	for name, tt := range map[string]struct {
+		entries string
+		want    v1beta1.HTTPRequest
+		says    string
+	}{
+		"fields of a form": {`{"request": {"method": "post", "url": "http://shop/a", "postData": {"mimeType": "application/x-www-form-urlencoded", "params": [{"name": "a b", "value": "c&d"}, {"name": "e", "value": ""}]}}` + answered,
+			v1beta1.HTTPRequest{Method: "POST", Path: "/a", Body: "a+b=c%26d&e=", Headers: headers("Content-Type", "application/x-www-form-urlencoded")}, ""},
+		"query apart":           {`{"request": {"method": "GET", "url": "http://shop/a", "queryString": [{"name": "q", "value": "x y"}]}` + answered, v1beta1.HTTPRequest{Path: "/a?q=x+y"}, ""},
+		"query twice":           {`{"request": {"method": "GET", "url": "http://shop/a?q=x%20y", "queryString": [{"name": "q", "value": "x%20y"}]}` + answered, v1beta1.HTTPRequest{Path: "/a?q=x%20y"}, ""},
+		"no text of the body":   {`{"request": {"method": "PUT", "url": "http://shop/a", "bodySize": 9}` + answered, v1beta1.HTTPRequest{Method: "PUT", Path: "/a"}, "Its body is left out"},
+		"another host":          {`{"request": {"method": "GET", "url": "http://10.0.0.1/a", "headers": [{"name": "Host", "value": "shop"}]}` + answered, v1beta1.HTTPRequest{Path: "/a", Headers: headers("Host", "shop")}, ""},
+		"the host":              {`{"request": {"method": "GET", "url": "http://shop/a", "headers": [{"name": "Host", "value": "shop"}]}` + answered, v1beta1.HTTPRequest{Path: "/a"}, ""},
+		"what cannot be sent":   {`{"request": {"method": "PROPFIND", "url": "http://shop/b?a=s3cr3t"}` + answered + `, {"request": {"method": "GET", "url": "http://shop/a"}` + answered, v1beta1.HTTPRequest{Path: "/a"}, "Left out: 1 requests that a LoadTest cannot have, the first of them PROPFIND /b: method PROPFIND"},
+		"refused, and then not": {`{"request": {"method": "GET", "url": "http://shop/a"}, "response": {"status": 401}}, {"request": {"method": "GET", "url": "http://shop/a"}` + answered, v1beta1.HTTPRequest{Path: "/a"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := draft.FromHAR([]byte("\uFEFF" + `{"log": {"entries": [` + tt.entries + `]}}`))
+			lt, manifest := accepted(t, d, err)
+			same.As(t, "request", &tt.want, lt.Spec.Requests[0].HTTP)
+			if hides(t, manifest); !strings.Contains(manifest, tt.says) || lt.Spec.Requests[0].Expect != nil {
+				t.Errorf("it does not say %q, or expects a status:\n%s", tt.says, manifest)
+			}
+		})
+	}
+	_, err := draft.FromHAR([]byte(`{"log": {"entries": [{"request": {"method": "PROPFIND", "url": "http://shop/b"}}]}}`))
+	must.Say(t, err, "the HAR file: PROPFIND /b: method PROPFIND is not one of GET")
+}
+
 // A redirect that was recorded is expected. 304 is the answer to a header that is not sent.
 func TestFromHARExpectsRedirectsThatWereRecorded(t *testing.T) {
 	for status, want := range map[int][]int32{200: nil, 302: {302}, 304: nil, 404: {404}} {
