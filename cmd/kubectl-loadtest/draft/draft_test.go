@@ -1,6 +1,7 @@
 package draft_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand"
@@ -189,6 +190,68 @@ func TestFromOpenAPI(t *testing.T) {
 	same.As(t, "requests", want, got)
 }
 
+// A request is made of an operation as documents have them. Each is "METHOD PATH [NAME: VALUE]... BODY".
+func TestOpenAPIOperations(t *testing.T) {
+	const body, form = "{post: {requestBody: {content: {application/json: {schema: ", "{post: {requestBody: {content: {"
+	query := func(parameter string) string {
+		return "{get: {parameters: [{name: p, in: query, required: true, " + parameter + "}]}}"
+	}
+	for name, tt := range map[string]struct{ item, want string }{
+		"list":            {query("schema: {type: array, minItems: 2, items: {type: integer}}"), "GET /v1/a?p=1&p=1"},
+		"list in one":     {query("explode: false, schema: {type: array, minItems: 2, items: {type: integer}}"), "GET /v1/a?p=1%2C1"},
+		"list with pipes": {query("style: pipeDelimited, example: [b, c], schema: {}"), "GET /v1/a?p=b%7Cc"},
+		"object":          {query("schema: {type: object, properties: {b: {type: integer}, c: {type: string}}}"), "GET /v1/a?b=1&c=text"},
+		"deep object":     {query("style: deepObject, schema: {type: object, properties: {b: {type: integer}}}"), "GET /v1/a?p%5Bb%5D=1"},
+		"JSON":            {query("content: {application/json: {schema: {type: object, properties: {b: {type: integer}}}}}"), "GET /v1/a?p=%7B%22b%22%3A1%7D"},
+		"large number":    {query("schema: {type: integer, example: 12345678901}"), "GET /v1/a?p=12345678901"},
+		"date":            {query("schema: {type: string, format: date, example: 2026-01-31}"), "GET /v1/a?p=2026-01-31"},
+		"no schema":       {query("schema: {}"), "GET /v1/a?p=text"},
+		"override": {"{parameters: [{name: X-P, in: header, required: true, schema: {type: integer}}, {name: id, in: path, required: true, schema: {type: integer}}], " +
+			"get: {parameters: [{name: X-P, in: header, required: true, schema: {type: string}, example: b}, {name: Accept, in: header, required: true, schema: {type: string}}]}}", "GET /v1/a [X-P: b]"},
+		"lists elsewhere":    {"{get: {parameters: [{name: X-P, in: header, required: true, schema: {}, example: [b, c]}]}}", "GET /v1/a [X-P: b,c]"},
+		"server of its own":  {"{servers: [{url: /v2}], get: {}}", "GET /v2/a"},
+		"wildcard of status": {"{get: {responses: {2XX: {description: ok}, '302': {description: other}}}}", "GET /v1/a"},
+		"304":                {"{get: {responses: {'304': {description: same}}}}", "GET /v1/a"},
+		"JSON before others": {form + "application/*+json: {schema: {}}, application/a+json: {schema: {}}, application/json; charset=utf-8: {schema: {type: integer}}}}}}", "POST /v1/a [Content-Type: application/json; charset=utf-8] 1"},
+		"any JSON":           {form + "'*/*': {schema: {type: integer}}}}}}", "POST /v1/a [Content-Type: application/json] 1"},
+		"form":               {form + "application/x-www-form-urlencoded: {schema: {type: object, properties: {b: {type: array, items: {type: string}}, c: {type: integer}}}}}}}}", "POST /v1/a [Content-Type: application/x-www-form-urlencoded] b=text&c=1"},
+		"text of JSON":       {form + "application/json: {example: '{\"b\": 1}\n', schema: {type: object}}}}}}", `POST /v1/a [Content-Type: application/json] {"b": 1}`},
+		"either required":    {body + "{type: object, properties: {b: {type: integer}, c: {type: integer}}, anyOf: [{required: [b]}, {required: [c]}]}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":1}`},
+		"chosen by mapping":  {body + "{oneOf: [{$ref: '#/components/schemas/Cat'}], discriminator: {propertyName: kind, mapping: {kitty: '#/components/schemas/Cat'}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"kind":"kitty","name":"text"}`},
+		"chosen by its base": {body + "{$ref: '#/components/schemas/B'}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":1,"kind":"B"}`},
+		"chosen by name":     {body + "{$ref: '#/components/schemas/Cat'}}}}}}", `POST /v1/a [Content-Type: application/json] {"kind":"Cat","name":"text"}`},
+		"contains itself":    {body + "{$ref: '#/components/schemas/Tree'}}}}}}", `POST /v1/a [Content-Type: application/json] {"in":[{"in":[{"in":[],"name":"text"}],"name":"text"}],"name":"text"}`},
+		"numbers":            {body + "{properties: {b: {type: integer, minimum: 1, exclusiveMinimum: true}, c: {type: integer, multipleOf: 5, minimum: 6}, d: {type: number, maximum: 1, exclusiveMaximum: true, minimum: 0.5}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":2,"c":10,"d":0.75}`},
+		"version 3.1":        {body + "{properties: {b: {anyOf: [{type: 'null'}, {type: number, exclusiveMinimum: 3}]}, c: {const: cat}, d: {type: string, examples: [dee]}, e: {type: ['null', integer]}, f: true, g: {anyOf: [{type: object}]}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":4,"c":"cat","d":"dee","e":1,"f":"text","g":{}}`},
+		"texts":              {body + "{properties: {b: {type: string, example: 12}, c: {type: string, pattern: '^[A-Z]{2}-\\d+(x|y)?$', minLength: 5}, d: {type: string, pattern: '(?!a)'}, e: {enum: [null, b]}, f: {type: object, default: {}, properties: {g: {type: integer}}}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":"12","c":"AA-1x","d":"text","e":"b","f":{"g":1}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := draft.FromOpenAPI([]byte("openapi: 3.1.0\ninfo: {title: a, version: 1.0}\nservers: [{url: '//a/v1'}]\npaths:\n  /a: " + tt.item + `
+components:
+  schemas:
+    Pet: {type: object, required: [kind], properties: {kind: {type: string}}, discriminator: {propertyName: kind}}
+    Cat: {allOf: [{$ref: '#/components/schemas/Pet'}, {type: object, required: [name], properties: {name: {type: string}}}]}
+    Base: {type: object, properties: {kind: {type: string}}, oneOf: [{$ref: '#/components/schemas/A'}, {$ref: '#/components/schemas/B'}], discriminator: {propertyName: kind}}
+    A: {allOf: [{$ref: '#/components/schemas/Base'}, {properties: {a: {type: integer}}}]}
+    B: {allOf: [{$ref: '#/components/schemas/Base'}, {properties: {b: {type: integer}}}]}
+    Tree: {type: object, required: [in, name], properties: {name: {type: string}, in: {type: array, items: {$ref: '#/components/schemas/Tree'}}}}
+`))
+			lt, _ := accepted(t, d, err)
+			r := lt.Spec.Requests[0]
+			words := []string{cmp.Or(string(r.HTTP.Method), "GET"), r.HTTP.Path}
+			for _, h := range r.HTTP.Headers {
+				words = append(words, "["+h.Name+": "+*h.Value+"]")
+			}
+			if r.HTTP.Body != "" {
+				words = append(words, strings.ReplaceAll(r.HTTP.Body, "$$", "$"))
+			}
+			if same.As(t, "request", tt.want, strings.Join(words, " ")); r.Expect != nil {
+				t.Errorf("expects %v", r.Expect.Status)
+			}
+		})
+	}
+}
+
 // A schema that contains itself many times over ends.
 func TestOpenAPIBounded(t *testing.T) {
 	var properties strings.Builder
@@ -203,7 +266,7 @@ func TestOpenAPIBounded(t *testing.T) {
 
 func TestOpenAPIRefuses(t *testing.T) {
 	for name, tt := range map[string]struct{ doc, want string }{
-		"version 2":     {"swagger: '2.0'\npaths: {}\n", "must have version 3"},
+		"version 2":     {"swagger: '2.0'\npaths: {}\n", `must have version 3, it has "2.0"`},
 		"no paths":      {"openapi: 3.0.0\ninfo: {title: a, version: '1'}\n", "has no paths"},
 		"no operations": {"openapi: 3.0.0\npaths: {}\n", "has no operations"},
 		"no document":   {"[", "cannot be read"},
