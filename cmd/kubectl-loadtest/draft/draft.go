@@ -243,8 +243,8 @@ func (r *Request) check() error {
 		return fmt.Errorf("method %s is not one of %s", r.Method, strings.Join(methods, ", "))
 	case len(escape(r.Path)) > maxPath:
 		return fmt.Errorf("a path may have %d bytes, this one has %d", maxPath, len(escape(r.Path)))
-	case strings.ContainsAny(r.Path, " \r\n\x00"):
-		return errors.New("a path must not have spaces or line breaks: write them as %20 and %0A")
+	case strings.ContainsFunc(r.Path, func(c rune) bool { return c <= ' ' || c == 0x7f || c == '#' }):
+		return errors.New("a path must not have spaces, control characters or #: write them in percent-encoding, such as %20")
 	case !utf8.ValidString(r.Body):
 		return errors.New("a body that is not text must be in a ConfigMap (binaryData), which the request names by bodyFrom")
 	case !utf8.ValidString(r.Path):
@@ -268,8 +268,8 @@ func (r *Request) checkHeaders() error {
 			return fmt.Errorf("%q is not the name of a header", short(h.Name))
 		case len(escape(h.Value)) > maxValue:
 			return fmt.Errorf("the value of header %s may have %d bytes, it has %d", h.Name, maxValue, len(escape(h.Value)))
-		case strings.ContainsAny(h.Value+h.Prefix, "\r\n\x00") || !utf8.ValidString(h.Value):
-			return fmt.Errorf("the value of header %s must be text in one line", h.Name)
+		case strings.ContainsFunc(h.Value+h.Prefix, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) || !utf8.ValidString(h.Value):
+			return fmt.Errorf("the value of header %s must be text in one line, without control characters", h.Name)
 		case len(h.Prefix) > maxPrefix:
 			return fmt.Errorf("the text before the credential in header %s may have %d bytes, it has %d", h.Name, maxPrefix, len(h.Prefix))
 		}

@@ -209,6 +209,7 @@ func TestOpenAPIOperations(t *testing.T) {
 		"override": {"{parameters: [{name: X-P, in: header, required: true, schema: {type: integer}}, {name: id, in: path, required: true, schema: {type: integer}}], " +
 			"get: {parameters: [{name: X-P, in: header, required: true, schema: {type: string}, example: b}, {name: Accept, in: header, required: true, schema: {type: string}}]}}", "GET /v1/a [X-P: b]"},
 		"lists elsewhere":    {"{get: {parameters: [{name: X-P, in: header, required: true, schema: {}, example: [b, c]}]}}", "GET /v1/a [X-P: b,c]"},
+		"a path of AWS":      {"{}\n  '/#Action=List': {get: {}}", "GET /v1/"},
 		"server of its own":  {"{servers: [{url: /v2}], get: {}}", "GET /v2/a"},
 		"wildcard of status": {"{get: {responses: {2XX: {description: ok}, '302': {description: other}}}}", "GET /v1/a"},
 		"304":                {"{get: {responses: {'304': {description: same}}}}", "GET /v1/a"},
@@ -362,7 +363,10 @@ func TestFromVegeta(t *testing.T) {
 			t.Errorf("%s:\n%s", file, manifest)
 		}
 	}
-	_, err := draft.FromVegeta([]byte("FETCH\n"))
+	d, err := draft.FromVegeta([]byte("GET http://10.0.0.1/a\nHost: shop\n"))
+	lt, _ := accepted(t, d, err)
+	same.As(t, "headers", headers("Host", "shop"), lt.Spec.Requests[0].HTTP.Headers)
+	_, err = draft.FromVegeta([]byte("FETCH\n"))
 	must.Say(t, err, "the targets file cannot be read: bad target")
 }
 

@@ -106,6 +106,7 @@ func request(doc *openapi3.T, item *openapi3.PathItem, o *openapi3.Operation, me
 	case "DELETE":
 		r.Weight = 0
 	}
+	r.Path, _, _ = strings.Cut(r.Path, "#") // documents of AWS tell operations of one path apart so
 	query := url.Values{}
 	for _, ref := range append(slices.Clone(o.Parameters), item.Parameters...) {
 		// One of the operation overrides one of the path.

@@ -33,6 +33,9 @@ func FromVegeta(data []byte) (*Draft, error) {
 		}
 		r := Request{Weight: 1, Method: t.Method, Path: path, Body: string(t.Body)}
 		for _, name := range slices.Sorted(maps.Keys(t.Header)) {
+			if strings.EqualFold(name, "host") {
+				r.setHost(strings.Join(t.Header[name], ", "), origin)
+			}
 			r.setHeader(header(name, strings.Join(t.Header[name], ", ")))
 		}
 		if user != nil {
