@@ -366,6 +366,8 @@ func TestFromVegeta(t *testing.T) {
 	d, err := draft.FromVegeta([]byte("GET http://10.0.0.1/a\nHost: shop\n"))
 	lt, _ := accepted(t, d, err)
 	same.As(t, "headers", headers("Host", "shop"), lt.Spec.Requests[0].HTTP.Headers)
+	d, err = draft.FromVegeta([]byte(`{"method": "GET", "url": "http://shop/a"}`))
+	accepted(t, d, err)
 	_, err = draft.FromVegeta([]byte("FETCH\n"))
 	must.Say(t, err, "the targets file cannot be read: bad target")
 }
