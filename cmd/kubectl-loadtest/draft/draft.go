@@ -165,25 +165,37 @@ func address(text string) (origin, path string, user *url.Userinfo, err error) {
 	return u.Scheme + "://" + u.Host, path, u.User, nil
 }
 
-// secretQuery is a query string that carries a credential.
-var secretQuery = regexp.MustCompile(`(?i)[?&]([^=&]*(token|key|secret|passw|signature|auth|sig|session|credential|jwt)[^=&]*)=[^&]+`)
+// parameter is one of a query string, with its name and its value.
+var parameter = regexp.MustCompile(`[?&]([^?=&]*)=[^&]+`)
+
+// secretName is part of the name of a parameter that carries a credential, unless it is part of a plainName.
+var (
+	secretName = regexp.MustCompile(`(?i)token|key|secret|passw|auth|sig|session|credential|jwt`)
+	plainName  = regexp.MustCompile(`(?i)keyword|keyboard|author(?:s|[-_]?ids?|[-_]?names?)?$|design|assign|signal`)
+)
+
+func isSecret(name string) bool { return secretName.MatchString(plainName.ReplaceAllString(name, "")) }
 
 // hideQuery takes credentials out of a path, and out of URLs in headers. There is no
 // reference to a Secret in a part of either.
 func (r *Request) hideQuery() {
-	for _, found := range secretQuery.FindAllStringSubmatch(r.Path, -1) {
-		r.Remark = join(r.Remark, fmt.Sprintf("The value of query parameter %s was left out, because it looks like a credential.", found[1]))
-	}
-	r.Path = withoutSecrets(r.Path)
+	r.Path = withoutSecrets(r.Path, func(name string) {
+		r.Remark = join(r.Remark, fmt.Sprintf("The value of query parameter %s was left out, because it looks like a credential.", name))
+	})
 	for i := range r.Headers {
-		r.Headers[i].Value = withoutSecrets(r.Headers[i].Value)
+		r.Headers[i].Value = withoutSecrets(r.Headers[i].Value, func(string) {})
 	}
 }
 
-func withoutSecrets(text string) string {
-	return secretQuery.ReplaceAllStringFunc(text, func(match string) string {
-		name, _, _ := strings.Cut(match, "=")
-		return name + "=LEFT-OUT"
+// withoutSecrets leaves out values of parameters, also in a URL that is a value, and tells their names.
+func withoutSecrets(text string, leftOut func(name string)) string {
+	return parameter.ReplaceAllStringFunc(text, func(match string) string {
+		before, value, _ := strings.Cut(match, "=")
+		if name := before[1:]; isSecret(name) {
+			leftOut(name)
+			return before + "=LEFT-OUT"
+		}
+		return before + "=" + withoutSecrets(value, leftOut)
 	})
 }
 

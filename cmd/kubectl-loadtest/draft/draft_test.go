@@ -119,6 +119,7 @@ func TestCurlFlags(t *testing.T) {
 		"in order":   {[]string{"http://a/b", "--data-raw", "@a", "--data-urlencode", "b=c d", "-d", "e", "--data-urlencode", "f@testdata/item.json", "-m", "3600"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/b", Body: "@a&b=c+d&e&f=%7B%22name%22%3A+%22hammer%22%7D%0A"}}},
 		"long JSON":  {[]string{"http://a/b", "--json", "[1", "--json", ",2]"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/b", Body: "[1,2]"}}},
 		"headers":    {[]string{"http://10.0.0.1/b", "-H", "Host: shop", "-H", "Expect:", "-H", "X-Empty;", "-H", "content-type:", "-d", "a", "-A", "one", "-H", "user-agent: two", "-H", "none"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/b", Body: "a", Headers: headers("Host", "shop", "X-Empty", "", "user-agent", "two")}}},
+		"no secrets": {[]string{"http://a/b?keyword=x&author_id=1&to=/c?apikey=1&design=d&X-Amz-Signature=2&authorization=3"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Path: "/b?keyword=x&author_id=1&to=/c?apikey=LEFT-OUT&design=d&X-Amz-Signature=LEFT-OUT&authorization=LEFT-OUT"}}},
 		"own host":   {[]string{"http://a:80/b", "-H", "host: A:80", "-H", "X: y"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Path: "/b", Headers: headers("X", "y")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
