@@ -209,26 +209,28 @@ func TestOpenAPIOperations(t *testing.T) {
 		"no schema":       {query("schema: {}"), "GET /v1/a?p=text"},
 		"override": {"{parameters: [{name: X-P, in: header, required: true, schema: {type: integer}}, {name: id, in: path, required: true, schema: {type: integer}}], " +
 			"get: {parameters: [{name: X-P, in: header, required: true, schema: {type: string}, example: b}, {name: Accept, in: header, required: true, schema: {type: string}}]}}", "GET /v1/a [X-P: b]"},
-		"lists elsewhere":    {"{get: {parameters: [{name: X-P, in: header, required: true, schema: {}, example: [b, c]}]}}", "GET /v1/a [X-P: b,c]"},
-		"a path of AWS":      {"{}\n  '/#Action=List': {get: {}}", "GET /v1/"},
-		"server of its own":  {"{servers: [{url: /v2}], get: {}}", "GET /v2/a"},
-		"wildcard of status": {"{get: {responses: {2XX: {description: ok}, '302': {description: other}}}}", "GET /v1/a"},
-		"304":                {"{get: {responses: {'304': {description: same}}}}", "GET /v1/a"},
-		"JSON before others": {form + "application/*+json: {schema: {}}, application/a+json: {schema: {}}, application/json; charset=utf-8: {schema: {type: integer}}}}}}", "POST /v1/a [Content-Type: application/json; charset=utf-8] 1"},
-		"any JSON":           {form + "'*/*': {schema: {type: integer}}}}}}", "POST /v1/a [Content-Type: application/json] 1"},
-		"form":               {form + "application/x-www-form-urlencoded: {schema: {type: object, properties: {b: {type: array, items: {type: string}}, c: {type: integer}}}}}}}}", "POST /v1/a [Content-Type: application/x-www-form-urlencoded] b=text&c=1"},
-		"text of JSON":       {form + "application/json: {example: '{\"b\": 1}\n', schema: {type: object}}}}}}", `POST /v1/a [Content-Type: application/json] {"b": 1}`},
-		"either required":    {body + "{type: object, properties: {b: {type: integer}, c: {type: integer}}, anyOf: [{required: [b]}, {required: [c]}]}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":1}`},
-		"chosen by mapping":  {body + "{oneOf: [{$ref: '#/components/schemas/Cat'}], discriminator: {propertyName: kind, mapping: {kitty: '#/components/schemas/Cat'}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"kind":"kitty","name":"text"}`},
-		"chosen by its base": {body + "{$ref: '#/components/schemas/B'}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":1,"kind":"B"}`},
-		"chosen by name":     {body + "{$ref: '#/components/schemas/Cat'}}}}}}", `POST /v1/a [Content-Type: application/json] {"kind":"Cat","name":"text"}`},
-		"contains itself":    {body + "{$ref: '#/components/schemas/Tree'}}}}}}", `POST /v1/a [Content-Type: application/json] {"in":[{"in":[{"in":[],"name":"text"}],"name":"text"}],"name":"text"}`},
-		"numbers":            {body + "{properties: {b: {type: integer, minimum: 1, exclusiveMinimum: true}, c: {type: integer, multipleOf: 5, minimum: 6}, d: {type: number, maximum: 1, exclusiveMaximum: true, minimum: 0.5}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":2,"c":10,"d":0.75}`},
-		"version 3.1":        {body + "{properties: {b: {anyOf: [{type: 'null'}, {type: number, exclusiveMinimum: 3}]}, c: {const: cat}, d: {type: string, examples: [dee]}, e: {type: ['null', integer]}, f: true, g: {anyOf: [{type: object}]}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":4,"c":"cat","d":"dee","e":1,"f":"text","g":{}}`},
-		"texts":              {body + "{properties: {b: {type: string, example: 12}, c: {type: string, pattern: '^[A-Z]{2}-\\d+(x|y)?$', minLength: 5}, d: {type: string, pattern: '(?!a)'}, e: {enum: [null, b]}, f: {type: object, default: {}, properties: {g: {type: integer}}}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":"12","c":"AA-1x","d":"text","e":"b","f":{"g":1}}`},
+		"lists elsewhere":     {"{get: {parameters: [{name: X-P, in: header, required: true, schema: {}, example: [b, c]}]}}", "GET /v1/a [X-P: b,c]"},
+		"a path with a query": {"{}\n  /a?b=c: " + query("schema: {type: integer}"), "GET /v1/a?b=c&p=1"},
+		"JSON without schema": {form + "application/json: {}}}}}", "POST /v1/a [Content-Type: application/json] {}"},
+		"a path of AWS":       {"{}\n  '/#Action=List': {get: {}}", "GET /v1/"},
+		"server of its own":   {"{servers: [{url: /v2}], get: {}}", "GET /v2/a"},
+		"wildcard of status":  {"{get: {responses: {2XX: {description: ok}, '302': {description: other}}}}", "GET /v1/a"},
+		"304":                 {"{get: {responses: {'304': {description: same}}}}", "GET /v1/a"},
+		"JSON before others":  {form + "application/*+json: {schema: {}}, application/a+json: {schema: {}}, application/json; charset=utf-8: {schema: {type: integer}}}}}}", "POST /v1/a [Content-Type: application/json; charset=utf-8] 1"},
+		"any JSON":            {form + "'*/*': {schema: {type: integer}}}}}}", "POST /v1/a [Content-Type: application/json] 1"},
+		"form":                {form + "application/x-www-form-urlencoded: {schema: {type: object, properties: {b: {type: array, items: {type: string}}, c: {type: integer}}}}}}}}", "POST /v1/a [Content-Type: application/x-www-form-urlencoded] b=text&c=1"},
+		"text of JSON":        {form + "application/json: {example: '{\"b\": 1}\n', schema: {type: object}}}}}}", `POST /v1/a [Content-Type: application/json] {"b": 1}`},
+		"either required":     {body + "{type: object, properties: {b: {type: integer}, c: {type: integer}}, anyOf: [{required: [b]}, {required: [c]}]}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":1}`},
+		"chosen by mapping":   {body + "{oneOf: [{$ref: '#/components/schemas/Cat'}], discriminator: {propertyName: kind, mapping: {kitty: '#/components/schemas/Cat'}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"kind":"kitty","name":"text"}`},
+		"chosen by its base":  {body + "{$ref: '#/components/schemas/B'}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":1,"kind":"B"}`},
+		"chosen by name":      {body + "{$ref: '#/components/schemas/Cat'}}}}}}", `POST /v1/a [Content-Type: application/json] {"kind":"Cat","name":"text"}`},
+		"contains itself":     {body + "{$ref: '#/components/schemas/Tree'}}}}}}", `POST /v1/a [Content-Type: application/json] {"in":[{"in":[{"in":[],"name":"text"}],"name":"text"}],"name":"text"}`},
+		"numbers":             {body + "{properties: {b: {type: integer, minimum: 1, exclusiveMinimum: true}, c: {type: integer, multipleOf: 5, minimum: 6}, d: {type: number, maximum: 1, exclusiveMaximum: true, minimum: 0.5}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":2,"c":10,"d":0.75}`},
+		"version 3.1":         {body + "{properties: {b: {anyOf: [{type: 'null'}, {type: number, exclusiveMinimum: 3}]}, c: {const: cat}, d: {type: string, examples: [dee]}, e: {type: ['null', integer]}, f: true, g: {anyOf: [{type: object}]}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":4,"c":"cat","d":"dee","e":1,"f":"text","g":{}}`},
+		"texts":               {body + "{properties: {b: {type: string, example: 12}, c: {type: string, pattern: '^[A-Z]{2}-\\d+(x|y)?$', minLength: 5}, d: {type: string, pattern: '(?!a)'}, e: {enum: [null, b]}, f: {type: object, default: {}, properties: {g: {type: integer}}}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":"12","c":"AA-1x","d":"text","e":"b","f":{"g":1}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := draft.FromOpenAPI([]byte("openapi: 3.1.0\ninfo: {title: a, version: 1.0}\nservers: [{url: '//a/v1'}]\npaths:\n  /a: " + tt.item + `
+			d, err := draft.FromOpenAPI([]byte("openapi: 3.1.0\ninfo: {title: a, version: 1.0}\nservers: [{url: '//a:{port}/v1', variables: {port: {default: 8443}}}]\npaths:\n  /a: " + tt.item + `
 components:
   schemas:
     Pet: {type: object, required: [kind], properties: {kind: {type: string}}, discriminator: {propertyName: kind}}

@@ -116,7 +116,11 @@ func request(doc *openapi3.T, item *openapi3.PathItem, o *openapi3.Operation, me
 	}
 	r.Path = placeholder.ReplaceAllString(r.Path, "1") // parameters that the document does not describe
 	if len(query) > 0 {
-		r.Path += "?" + query.Encode()
+		separator := "?"
+		if strings.Contains(r.Path, "?") {
+			separator = "&"
+		}
+		r.Path += separator + query.Encode()
 	}
 	r.body(o)
 	r.security(doc, o)
@@ -201,6 +205,9 @@ func jsonBody(media *openapi3.MediaType) (string, bool) {
 	isText := media.Schema != nil && media.Schema.Value != nil && media.Schema.Value.Type.Is("string")
 	if text, ok := value.(string); ok && !isText && json.Valid([]byte(text)) {
 		return strings.TrimSpace(text), true
+	}
+	if value == nil { // the document says nothing of it
+		return "{}", true
 	}
 	data, err := json.Marshal(value)
 	return string(data), err == nil

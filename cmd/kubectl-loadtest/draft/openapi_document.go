@@ -82,6 +82,13 @@ func downgrade(value any, isNamed bool) any {
 		if !isNamed {
 			downgradeSchema(v)
 		}
+		if variables, ok := v["variables"].(map[string]any); ok && !isNamed { // of a server: a port is often written as a number
+			for _, variable := range variables {
+				if of, ok := variable.(map[string]any); ok {
+					of["default"] = plainText(of["default"])
+				}
+			}
+		}
 		for key, member := range v {
 			if isNamed || !slices.Contains(examples, key) {
 				v[key] = downgrade(member, !isNamed && slices.Contains(named, key))
