@@ -55,11 +55,12 @@ var errCombined = errors.New(`the line has no known format, such as: ADDRESS - U
 // parseCombined parses the common or the combined format: ADDRESS IDENTITY USER [TIME]
 // "REQUEST" STATUS …. Before the address there may be a host, as in vhost_combined of Debian.
 func (p *parser) parseCombined(line string, e *Entry) error {
-	who, rest, ok := strings.Cut(line, " [")
-	at, rest, more := strings.Cut(rest, `] "`)
-	if !ok || !more {
+	head, rest, ok := strings.Cut(line, `] "`)
+	begin := strings.LastIndex(head, " [") // brackets may stand before, such as around an address or the name of a pod
+	if !ok || begin < 0 {
 		return errCombined
 	}
+	who, at := head[:begin], head[begin+len(" ["):]
 	rest, err := p.parseRequest(at, rest, e)
 	if err != nil {
 		return err
@@ -124,6 +125,10 @@ func unescape(text string) (byte, int) {
 		return '\t', 1
 	case 'r':
 		return '\r', 1
+	case 'b':
+		return '\b', 1
+	case 'v':
+		return '\v', 1
 	}
 	return text[0], 1
 }
@@ -136,8 +141,11 @@ var errEnvoy = errors.New(`the line is not of Envoy's text format: [2026-11-28T1
 //	RECEIVED SENT DURATION UPSTREAM "FORWARDED-FOR" "USER-AGENT" "REQUEST-ID" "AUTHORITY" …
 func (p *parser) parseEnvoy(line string, e *Entry) error {
 	at, rest, ok := strings.Cut(line[1:], `] "`)
-	if !ok {
+	switch {
+	case !ok:
 		return errEnvoy
+	case strings.Contains(at, " ["): // the name of a pod stands before the line
+		return p.parseCombined(line, e)
 	}
 	rest, err := p.parseRequest(at, rest, e)
 	if err != nil {

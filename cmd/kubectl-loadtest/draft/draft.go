@@ -140,6 +140,14 @@ func (r *Request) setHeader(h Header) {
 	r.Headers = append(r.Headers, h)
 }
 
+// setHost has a request name another host than that of the origin, as one does to ask a virtual host by the address
+// of its server.
+func (r *Request) setHost(host, origin string) {
+	if _, own, _ := strings.Cut(origin, "://"); host != "" && !strings.EqualFold(host, own) {
+		r.Headers = append(r.Headers, Header{Name: "Host", Value: host})
+	}
+}
+
 // address divides a URL into the origin, the path with the query, and the credentials
 // that it may have.
 func address(text string) (origin, path string, user *url.Userinfo, err error) {
@@ -157,25 +165,37 @@ func address(text string) (origin, path string, user *url.Userinfo, err error) {
 	return u.Scheme + "://" + u.Host, path, u.User, nil
 }
 
-// secretQuery is a query string that carries a credential.
-var secretQuery = regexp.MustCompile(`(?i)[?&]([^=&]*(token|key|secret|passw|signature|auth|sig|session|credential|jwt)[^=&]*)=[^&]+`)
+// parameter is one of a query string, with its name and its value.
+var parameter = regexp.MustCompile(`[?&]([^?=&]*)=[^&]+`)
+
+// secretName is part of the name of a parameter that carries a credential, unless it is part of a plainName.
+var (
+	secretName = regexp.MustCompile(`(?i)token|key|secret|passw|auth|sig|session|credential|jwt`)
+	plainName  = regexp.MustCompile(`(?i)keyword|keyboard|author(?:s|[-_]?ids?|[-_]?names?)?$|design|assign|signal`)
+)
+
+func isSecret(name string) bool { return secretName.MatchString(plainName.ReplaceAllString(name, "")) }
 
 // hideQuery takes credentials out of a path, and out of URLs in headers. There is no
 // reference to a Secret in a part of either.
 func (r *Request) hideQuery() {
-	for _, found := range secretQuery.FindAllStringSubmatch(r.Path, -1) {
-		r.Remark = join(r.Remark, fmt.Sprintf("The value of query parameter %s was left out, because it looks like a credential.", found[1]))
-	}
-	r.Path = withoutSecrets(r.Path)
+	r.Path = withoutSecrets(r.Path, func(name string) {
+		r.Remark = join(r.Remark, fmt.Sprintf("The value of query parameter %s was left out, because it looks like a credential.", name))
+	})
 	for i := range r.Headers {
-		r.Headers[i].Value = withoutSecrets(r.Headers[i].Value)
+		r.Headers[i].Value = withoutSecrets(r.Headers[i].Value, func(string) {})
 	}
 }
 
-func withoutSecrets(text string) string {
-	return secretQuery.ReplaceAllStringFunc(text, func(match string) string {
-		name, _, _ := strings.Cut(match, "=")
-		return name + "=LEFT-OUT"
+// withoutSecrets leaves out values of parameters, also in a URL that is a value, and tells their names.
+func withoutSecrets(text string, leftOut func(name string)) string {
+	return parameter.ReplaceAllStringFunc(text, func(match string) string {
+		before, value, _ := strings.Cut(match, "=")
+		if name := before[1:]; isSecret(name) {
+			leftOut(name)
+			return before + "=LEFT-OUT"
+		}
+		return before + "=" + withoutSecrets(value, leftOut)
 	})
 }
 
@@ -235,8 +255,8 @@ func (r *Request) check() error {
 		return fmt.Errorf("method %s is not one of %s", r.Method, strings.Join(methods, ", "))
 	case len(escape(r.Path)) > maxPath:
 		return fmt.Errorf("a path may have %d bytes, this one has %d", maxPath, len(escape(r.Path)))
-	case strings.ContainsAny(r.Path, " \r\n\x00"):
-		return errors.New("a path must not have spaces or line breaks: write them as %20 and %0A")
+	case strings.ContainsFunc(r.Path, func(c rune) bool { return c <= ' ' || c == 0x7f || c == '#' }):
+		return errors.New("a path must not have spaces, control characters or #: write them in percent-encoding, such as %20")
 	case !utf8.ValidString(r.Body):
 		return errors.New("a body that is not text must be in a ConfigMap (binaryData), which the request names by bodyFrom")
 	case !utf8.ValidString(r.Path):
@@ -260,8 +280,8 @@ func (r *Request) checkHeaders() error {
 			return fmt.Errorf("%q is not the name of a header", short(h.Name))
 		case len(escape(h.Value)) > maxValue:
 			return fmt.Errorf("the value of header %s may have %d bytes, it has %d", h.Name, maxValue, len(escape(h.Value)))
-		case strings.ContainsAny(h.Value+h.Prefix, "\r\n\x00") || !utf8.ValidString(h.Value):
-			return fmt.Errorf("the value of header %s must be text in one line", h.Name)
+		case strings.ContainsFunc(h.Value+h.Prefix, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) || !utf8.ValidString(h.Value):
+			return fmt.Errorf("the value of header %s must be text in one line, without control characters", h.Name)
 		case len(h.Prefix) > maxPrefix:
 			return fmt.Errorf("the text before the credential in header %s may have %d bytes, it has %d", h.Name, maxPrefix, len(h.Prefix))
 		}
@@ -327,6 +347,9 @@ func merge(list []Request) []Request {
 		key := fmt.Sprintf("%s\x00%s\x00%s\x00%v", r.Method, r.Path, r.Body, r.Headers)
 		if i, ok := at[key]; ok {
 			merged[i].Weight += r.Weight
+			if len(r.Status) == 0 { // it was answered as expected at least once, such as after a login
+				merged[i].Status, merged[i].Remark = nil, r.Remark
+			}
 			continue
 		}
 		at[key] = len(merged)

@@ -1,6 +1,7 @@
 package draft_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand"
@@ -93,7 +94,16 @@ func TestFromCurl(t *testing.T) {
 	}
 }
 
+// headers are of names and values in turn.
+func headers(words ...string) (list []v1beta1.Header) {
+	for i := 0; i < len(words); i += 2 {
+		list = append(list, v1beta1.Header{Name: words[i], Value: &words[i+1]})
+	}
+	return list
+}
+
 func TestCurlFlags(t *testing.T) {
+	form := headers("Content-Type", "application/x-www-form-urlencoded")
 	for name, tt := range map[string]struct {
 		args []string
 		want v1beta1.Request
@@ -105,11 +115,20 @@ func TestCurlFlags(t *testing.T) {
 		"json":       {[]string{"http://a/", "--json", "{}"}, v1beta1.Request{Name: "create", HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/", Body: "{}"}}},
 		"dollar":     {[]string{"http://a/$x?y=${z}"}, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/$$x?y=$${z}"}}},
 		"after dash": {[]string{"--url", "http://a/", "--compressed", "-L", "-k", "-m", "5", "-o", "/dev/null", "-w", "%{http_code}"}, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/", FollowRedirects: 10}}},
+		"no data":    {[]string{"http://a/b", "-d", "", "-m", "0"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/b", Headers: form}}},
+		"in order":   {[]string{"http://a/b", "--data-raw", "@a", "--data-urlencode", "b=c d", "-d", "e", "--data-urlencode", "f@testdata/item.json", "-m", "3600"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/b", Body: "@a&b=c+d&e&f=%7B%22name%22%3A+%22hammer%22%7D%0A"}}},
+		"long JSON":  {[]string{"http://a/b", "--json", "[1", "--json", ",2]"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/b", Body: "[1,2]"}}},
+		"headers":    {[]string{"http://10.0.0.1/b", "-H", "Host: shop", "-H", "Expect:", "-H", "X-Empty;", "-H", "content-type:", "-d", "a", "-A", "one", "-H", "user-agent: two", "-H", "none"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/b", Body: "a", Headers: headers("Host", "shop", "X-Empty", "", "user-agent", "two")}}},
+		"no secrets": {[]string{"http://a/b?keyword=x&author_id=1&to=/c?apikey=1&design=d&X-Amz-Signature=2&authorization=3"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Path: "/b?keyword=x&author_id=1&to=/c?apikey=LEFT-OUT&design=d&X-Amz-Signature=LEFT-OUT&authorization=LEFT-OUT"}}},
+		"own host":   {[]string{"http://a:80/b", "-H", "host: A:80", "-H", "X: y"}, v1beta1.Request{HTTP: &v1beta1.HTTPRequest{Path: "/b", Headers: headers("X", "y")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := draft.FromCurl(tt.args)
 			lt, _ := accepted(t, d, err)
 			got := lt.Spec.Requests[0]
+			if tt.want.HTTP.Headers != nil {
+				same.As(t, "headers", tt.want.HTTP.Headers, got.HTTP.Headers)
+			}
 			if got.HTTP.Method != tt.want.HTTP.Method || got.HTTP.Path != tt.want.HTTP.Path || got.HTTP.Body != tt.want.HTTP.Body {
 				t.Errorf("%s %s %q, want %s %s %q", got.HTTP.Method, got.HTTP.Path, got.HTTP.Body, tt.want.HTTP.Method, tt.want.HTTP.Path, tt.want.HTTP.Body)
 			}
@@ -128,11 +147,22 @@ func TestCurlRefuses(t *testing.T) {
 		"another flag": {[]string{"http://a/", "--aws-sigv4", "x"}, "unknown flag: --aws-sigv4: leave that flag out, which is not read here; kubectl explain"},
 		"another host": {[]string{"ftp://a/"}, "must be http:// or https:// with a host"},
 		"no file":      {[]string{"http://a/", "-d", "@/does/not/exist"}, "--data @/does/not/exist: no such file"},
+		"no encoded":   {[]string{"http://a/", "--data-urlencode", "a@/does/not/exist"}, "--data-urlencode @/does/not/exist: no such file"},
+		"no time":      {[]string{"http://a/", "-m", "1m"}, `--max-time must be a number of seconds, is "1m"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := draft.FromCurl(tt.args)
 			must.Say(t, err, tt.want)
 		})
+	}
+}
+
+func TestFromCurlText(t *testing.T) {
+	_, err := draft.FromCurlText("curl ^\"https://a/b^\" ^\r\n  -H ^\"accept: */*^\"")
+	must.Say(t, err, "is for cmd of Windows")
+	d, err := draft.FromCurlText("curl 'https://a/b?c=^d' ;\n")
+	if lt, _ := accepted(t, d, err); lt.Spec.Requests[0].HTTP.Path != "/b?c=^d" {
+		t.Errorf("path %s", lt.Spec.Requests[0].HTTP.Path)
 	}
 }
 
@@ -161,6 +191,71 @@ func TestFromOpenAPI(t *testing.T) {
 	same.As(t, "requests", want, got)
 }
 
+// A request is made of an operation as documents have them. Each is "METHOD PATH [NAME: VALUE]... BODY".
+func TestOpenAPIOperations(t *testing.T) {
+	const body, form = "{post: {requestBody: {content: {application/json: {schema: ", "{post: {requestBody: {content: {"
+	query := func(parameter string) string {
+		return "{get: {parameters: [{name: p, in: query, required: true, " + parameter + "}]}}"
+	}
+	for name, tt := range map[string]struct{ item, want string }{
+		"list":            {query("schema: {type: array, minItems: 2, items: {type: integer}}"), "GET /v1/a?p=1&p=1"},
+		"list in one":     {query("explode: false, schema: {type: array, minItems: 2, items: {type: integer}}"), "GET /v1/a?p=1%2C1"},
+		"list with pipes": {query("style: pipeDelimited, example: [b, c], schema: {}"), "GET /v1/a?p=b%7Cc"},
+		"object":          {query("schema: {type: object, properties: {b: {type: integer}, c: {type: string}}}"), "GET /v1/a?b=1&c=text"},
+		"deep object":     {query("style: deepObject, schema: {type: object, properties: {b: {type: integer}}}"), "GET /v1/a?p%5Bb%5D=1"},
+		"JSON":            {query("content: {application/json: {schema: {type: object, properties: {b: {type: integer}}}}}"), "GET /v1/a?p=%7B%22b%22%3A1%7D"},
+		"large number":    {query("schema: {type: integer, example: 12345678901}"), "GET /v1/a?p=12345678901"},
+		"date":            {query("schema: {type: string, format: date, example: 2026-01-31}"), "GET /v1/a?p=2026-01-31"},
+		"no schema":       {query("schema: {}"), "GET /v1/a?p=text"},
+		"override": {"{parameters: [{name: X-P, in: header, required: true, schema: {type: integer}}, {name: id, in: path, required: true, schema: {type: integer}}], " +
+			"get: {parameters: [{name: X-P, in: header, required: true, schema: {type: string}, example: b}, {name: Accept, in: header, required: true, schema: {type: string}}]}}", "GET /v1/a [X-P: b]"},
+		"lists elsewhere":     {"{get: {parameters: [{name: X-P, in: header, required: true, schema: {}, example: [b, c]}]}}", "GET /v1/a [X-P: b,c]"},
+		"a path with a query": {"{}\n  /a?b=c: " + query("schema: {type: integer}"), "GET /v1/a?b=c&p=1"},
+		"JSON without schema": {form + "application/json: {}}}}}", "POST /v1/a [Content-Type: application/json] {}"},
+		"a path of AWS":       {"{}\n  '/#Action=List': {get: {}}", "GET /v1/"},
+		"server of its own":   {"{servers: [{url: /v2}], get: {}}", "GET /v2/a"},
+		"wildcard of status":  {"{get: {responses: {2XX: {description: ok}, '302': {description: other}}}}", "GET /v1/a"},
+		"304":                 {"{get: {responses: {'304': {description: same}}}}", "GET /v1/a"},
+		"JSON before others":  {form + "application/*+json: {schema: {}}, application/a+json: {schema: {}}, application/json; charset=utf-8: {schema: {type: integer}}}}}}", "POST /v1/a [Content-Type: application/json; charset=utf-8] 1"},
+		"any JSON":            {form + "'*/*': {schema: {type: integer}}}}}}", "POST /v1/a [Content-Type: application/json] 1"},
+		"form":                {form + "application/x-www-form-urlencoded: {schema: {type: object, properties: {b: {type: array, items: {type: string}}, c: {type: integer}}}}}}}}", "POST /v1/a [Content-Type: application/x-www-form-urlencoded] b=text&c=1"},
+		"text of JSON":        {form + "application/json: {example: '{\"b\": 1}\n', schema: {type: object}}}}}}", `POST /v1/a [Content-Type: application/json] {"b": 1}`},
+		"either required":     {body + "{type: object, properties: {b: {type: integer}, c: {type: integer}}, anyOf: [{required: [b]}, {required: [c]}]}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":1}`},
+		"chosen by mapping":   {body + "{oneOf: [{$ref: '#/components/schemas/Cat'}], discriminator: {propertyName: kind, mapping: {kitty: '#/components/schemas/Cat'}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"kind":"kitty","name":"text"}`},
+		"chosen by its base":  {body + "{$ref: '#/components/schemas/B'}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":1,"kind":"B"}`},
+		"chosen by name":      {body + "{$ref: '#/components/schemas/Cat'}}}}}}", `POST /v1/a [Content-Type: application/json] {"kind":"Cat","name":"text"}`},
+		"contains itself":     {body + "{$ref: '#/components/schemas/Tree'}}}}}}", `POST /v1/a [Content-Type: application/json] {"in":[{"in":[{"in":[],"name":"text"}],"name":"text"}],"name":"text"}`},
+		"numbers":             {body + "{properties: {b: {type: integer, minimum: 1, exclusiveMinimum: true}, c: {type: integer, multipleOf: 5, minimum: 6}, d: {type: number, maximum: 1, exclusiveMaximum: true, minimum: 0.5}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":2,"c":10,"d":0.75}`},
+		"version 3.1":         {body + "{properties: {b: {anyOf: [{type: 'null'}, {type: number, exclusiveMinimum: 3}]}, c: {const: cat}, d: {type: string, examples: [dee]}, e: {type: ['null', integer]}, f: true, g: {anyOf: [{type: object}]}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":4,"c":"cat","d":"dee","e":1,"f":"text","g":{}}`},
+		"texts":               {body + "{properties: {b: {type: string, example: 12}, c: {type: string, pattern: '^[A-Z]{2}-\\d+(x|y)?$', minLength: 5}, d: {type: string, pattern: '(?!a)'}, e: {enum: [null, b]}, f: {type: object, default: {}, properties: {g: {type: integer}}}}}}}}}}", `POST /v1/a [Content-Type: application/json] {"b":"12","c":"AA-1x","d":"text","e":"b","f":{"g":1}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := draft.FromOpenAPI([]byte("openapi: 3.1.0\ninfo: {title: a, version: 1.0}\nservers: [{url: '//a:{port}/v1', variables: {port: {default: 8443}}}]\npaths:\n  /a: " + tt.item + `
+components:
+  schemas:
+    Pet: {type: object, required: [kind], properties: {kind: {type: string}}, discriminator: {propertyName: kind}}
+    Cat: {allOf: [{$ref: '#/components/schemas/Pet'}, {type: object, required: [name], properties: {name: {type: string}}}]}
+    Base: {type: object, properties: {kind: {type: string}}, oneOf: [{$ref: '#/components/schemas/A'}, {$ref: '#/components/schemas/B'}], discriminator: {propertyName: kind}}
+    A: {allOf: [{$ref: '#/components/schemas/Base'}, {properties: {a: {type: integer}}}]}
+    B: {allOf: [{$ref: '#/components/schemas/Base'}, {properties: {b: {type: integer}}}]}
+    Tree: {type: object, required: [in, name], properties: {name: {type: string}, in: {type: array, items: {$ref: '#/components/schemas/Tree'}}}}
+`))
+			lt, _ := accepted(t, d, err)
+			r := lt.Spec.Requests[0]
+			words := []string{cmp.Or(string(r.HTTP.Method), "GET"), r.HTTP.Path}
+			for _, h := range r.HTTP.Headers {
+				words = append(words, "["+h.Name+": "+*h.Value+"]")
+			}
+			if r.HTTP.Body != "" {
+				words = append(words, strings.ReplaceAll(r.HTTP.Body, "$$", "$"))
+			}
+			if same.As(t, "request", tt.want, strings.Join(words, " ")); r.Expect != nil {
+				t.Errorf("expects %v", r.Expect.Status)
+			}
+		})
+	}
+}
+
 // A schema that contains itself many times over ends.
 func TestOpenAPIBounded(t *testing.T) {
 	var properties strings.Builder
@@ -175,7 +270,7 @@ func TestOpenAPIBounded(t *testing.T) {
 
 func TestOpenAPIRefuses(t *testing.T) {
 	for name, tt := range map[string]struct{ doc, want string }{
-		"version 2":     {"swagger: '2.0'\npaths: {}\n", "must have version 3"},
+		"version 2":     {"swagger: '2.0'\npaths: {}\n", `must have version 3, it has "2.0"`},
 		"no paths":      {"openapi: 3.0.0\ninfo: {title: a, version: '1'}\n", "has no paths"},
 		"no operations": {"openapi: 3.0.0\npaths: {}\n", "has no operations"},
 		"no document":   {"[", "cannot be read"},
@@ -213,6 +308,37 @@ func TestFromHAR(t *testing.T) {
 	}
 }
 
+// What exporters write beside what browsers do.
+func TestFromHAREntries(t *testing.T) {
+	const answered = `, "response": {"status": 200}}`
+	for name, tt := range map[string]struct {
+		entries string
+		want    v1beta1.HTTPRequest
+		says    string
+	}{
+		"fields of a form": {`{"request": {"method": "post", "url": "http://shop/a", "postData": {"mimeType": "application/x-www-form-urlencoded", "params": [{"name": "a b", "value": "c&d"}, {"name": "e", "value": ""}]}}` + answered,
+			v1beta1.HTTPRequest{Method: "POST", Path: "/a", Body: "a+b=c%26d&e=", Headers: headers("Content-Type", "application/x-www-form-urlencoded")}, ""},
+		"query apart":           {`{"request": {"method": "GET", "url": "http://shop/a", "queryString": [{"name": "q", "value": "x y"}]}` + answered, v1beta1.HTTPRequest{Path: "/a?q=x+y"}, ""},
+		"query twice":           {`{"request": {"method": "GET", "url": "http://shop/a?q=x%20y", "queryString": [{"name": "q", "value": "x%20y"}]}` + answered, v1beta1.HTTPRequest{Path: "/a?q=x%20y"}, ""},
+		"no text of the body":   {`{"request": {"method": "PUT", "url": "http://shop/a", "bodySize": 9}` + answered, v1beta1.HTTPRequest{Method: "PUT", Path: "/a"}, "Its body is left out"},
+		"another host":          {`{"request": {"method": "GET", "url": "http://10.0.0.1/a", "headers": [{"name": "Host", "value": "shop"}]}` + answered, v1beta1.HTTPRequest{Path: "/a", Headers: headers("Host", "shop")}, ""},
+		"the host":              {`{"request": {"method": "GET", "url": "http://shop/a", "headers": [{"name": "Host", "value": "shop"}]}` + answered, v1beta1.HTTPRequest{Path: "/a"}, ""},
+		"what cannot be sent":   {`{"request": {"method": "PROPFIND", "url": "http://shop/b?a=s3cr3t"}` + answered + `, {"request": {"method": "GET", "url": "http://shop/a"}` + answered, v1beta1.HTTPRequest{Path: "/a"}, "Left out: 1 requests that a LoadTest cannot have, the first of them PROPFIND /b: method PROPFIND"},
+		"refused, and then not": {`{"request": {"method": "GET", "url": "http://shop/a"}, "response": {"status": 401}}, {"request": {"method": "GET", "url": "http://shop/a"}` + answered, v1beta1.HTTPRequest{Path: "/a"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := draft.FromHAR([]byte("\uFEFF" + `{"log": {"entries": [` + tt.entries + `]}}`))
+			lt, manifest := accepted(t, d, err)
+			same.As(t, "request", &tt.want, lt.Spec.Requests[0].HTTP)
+			if hides(t, manifest); !strings.Contains(manifest, tt.says) || lt.Spec.Requests[0].Expect != nil {
+				t.Errorf("it does not say %q, or expects a status:\n%s", tt.says, manifest)
+			}
+		})
+	}
+	_, err := draft.FromHAR([]byte(`{"log": {"entries": [{"request": {"method": "PROPFIND", "url": "http://shop/b"}}]}}`))
+	must.Say(t, err, "the HAR file: PROPFIND /b: method PROPFIND is not one of GET")
+}
+
 // A redirect that was recorded is expected. 304 is the answer to a header that is not sent.
 func TestFromHARExpectsRedirectsThatWereRecorded(t *testing.T) {
 	for status, want := range map[int][]int32{200: nil, 302: {302}, 304: nil, 404: {404}} {
@@ -240,7 +366,12 @@ func TestFromVegeta(t *testing.T) {
 			t.Errorf("%s:\n%s", file, manifest)
 		}
 	}
-	_, err := draft.FromVegeta([]byte("FETCH\n"))
+	d, err := draft.FromVegeta([]byte("GET http://10.0.0.1/a\nHost: shop\n"))
+	lt, _ := accepted(t, d, err)
+	same.As(t, "headers", headers("Host", "shop"), lt.Spec.Requests[0].HTTP.Headers)
+	d, err = draft.FromVegeta([]byte(`{"method": "GET", "url": "http://shop/a"}`))
+	accepted(t, d, err)
+	_, err = draft.FromVegeta([]byte("FETCH\n"))
 	must.Say(t, err, "the targets file cannot be read: bad target")
 }
 

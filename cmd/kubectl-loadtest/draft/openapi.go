@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -24,27 +25,33 @@ const (
 // FromOpenAPI reads the operations of an OpenAPI document, version 3, in JSON or YAML.
 // What parameters and bodies must have is taken from examples, else made from schemas.
 func FromOpenAPI(data []byte) (*Draft, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(data) // it reads no other file or URL
+	doc, err := readOpenAPI(data)
 	if err != nil {
-		return nil, fmt.Errorf("the OpenAPI document cannot be read: %w", err)
-	}
-	if !strings.HasPrefix(doc.OpenAPI, "3.") {
-		return nil, fmt.Errorf("the OpenAPI document must have version 3, it has %q: convert it first", cmp.Or(doc.OpenAPI, "none"))
+		return nil, err
 	}
 	d := &Draft{Source: "an OpenAPI document"}
 	if doc.Paths == nil {
 		return nil, errors.New("the OpenAPI document has no paths")
 	}
-	base := d.server(doc)
+	var elsewhere []string
+	d.Origin, _ = server(doc.Servers)
 	for _, path := range doc.Paths.InMatchingOrder() {
 		item := doc.Paths.Find(path)
 		operations := item.Operations()
 		for _, method := range slices.Sorted(maps.Keys(operations)) {
-			if operation := operations[method]; !operation.Deprecated && slices.Contains(methods, method) {
-				d.Requests = append(d.Requests, request(doc, item, operation, method, base+path))
+			operation := operations[method]
+			if operation.Deprecated || !slices.Contains(methods, method) {
+				continue
 			}
+			origin, base := server(doc.Servers, item.Servers, deref(operation.Servers))
+			if d.Origin = cmp.Or(d.Origin, origin); origin != d.Origin && origin != "" {
+				elsewhere = append(elsewhere, origin)
+				continue
+			}
+			d.Requests = append(d.Requests, request(doc, item, operation, method, base+path))
 		}
 	}
+	d.leftOut(0, elsewhere)
 	if len(d.Requests) == 0 {
 		return nil, errors.New("the OpenAPI document has no operations")
 	}
@@ -53,24 +60,39 @@ func FromOpenAPI(data []byte) (*Draft, error) {
 	return d, nil
 }
 
-// server takes the origin from the document's first server, and returns the path before
-// all others.
-func (d *Draft) server(doc *openapi3.T) string {
-	if len(doc.Servers) == 0 {
-		return ""
+func deref(servers *openapi3.Servers) openapi3.Servers {
+	if servers == nil {
+		return nil
 	}
-	text := doc.Servers[0].URL
-	for name, v := range doc.Servers[0].Variables {
+	return *servers
+}
+
+// server is the origin of the first server, and the path before all others. Of the lists, which are of the document,
+// a path and an operation, the last one that is not empty counts.
+func server(lists ...openapi3.Servers) (origin, base string) {
+	var first *openapi3.Server
+	for _, list := range lists {
+		if len(list) > 0 {
+			first = list[0]
+		}
+	}
+	if first == nil {
+		return "", ""
+	}
+	text := first.URL
+	for name, v := range first.Variables {
 		text = strings.ReplaceAll(text, "{"+name+"}", v.Default)
 	}
+	if strings.HasPrefix(text, "//") { // the scheme is that of the document
+		text = "https:" + text
+	}
 	if origin, path, _, err := address(text); err == nil {
-		d.Origin = origin
-		return strings.TrimSuffix(path, "/")
+		return origin, strings.TrimSuffix(path, "/")
 	}
 	if strings.HasPrefix(text, "/") {
-		return strings.TrimSuffix(text, "/")
+		return "", strings.TrimSuffix(text, "/")
 	}
-	return ""
+	return "", ""
 }
 
 // placeholder is a parameter in a path.
@@ -84,62 +106,44 @@ func request(doc *openapi3.T, item *openapi3.PathItem, o *openapi3.Operation, me
 	case "DELETE":
 		r.Weight = 0
 	}
+	r.Path, _, _ = strings.Cut(r.Path, "#") // documents of AWS tell operations of one path apart so
 	query := url.Values{}
-	for _, ref := range append(slices.Clone(item.Parameters), o.Parameters...) {
-		if ref.Value != nil {
-			r.parameter(ref.Value, query)
+	for _, ref := range append(slices.Clone(o.Parameters), item.Parameters...) {
+		// One of the operation overrides one of the path.
+		if p := ref.Value; p != nil && (slices.Contains(o.Parameters, ref) || o.Parameters.GetByInAndName(p.In, p.Name) == nil) {
+			r.parameter(p, query)
 		}
 	}
 	r.Path = placeholder.ReplaceAllString(r.Path, "1") // parameters that the document does not describe
 	if len(query) > 0 {
-		r.Path += "?" + query.Encode()
+		separator := "?"
+		if strings.Contains(r.Path, "?") {
+			separator = "&"
+		}
+		r.Path += separator + query.Encode()
 	}
 	r.body(o)
 	r.security(doc, o)
 	return r
 }
 
-// statuses are the documented ones from 200 to 399; none: each from 200 to 299 is good.
+// statuses are the documented ones from 200 to 399; none: each from 200 to 299 is good. 304 is left out, as what it is
+// the answer to is not sent.
 func statuses(o *openapi3.Operation) (list []int) {
 	if o.Responses == nil {
 		return nil
 	}
 	for code := range o.Responses.Map() {
-		if n, err := strconv.Atoi(code); err == nil && n >= 200 && n < 400 {
+		n, err := strconv.Atoi(code)
+		switch {
+		case strings.EqualFold(code, "2XX"):
+			return nil
+		case err == nil && n >= 200 && n < 400 && n != http.StatusNotModified:
 			list = append(list, n)
 		}
 	}
 	slices.Sort(list)
 	return list
-}
-
-// parameter writes a parameter to where it belongs. Those that need not be there are
-// left out, unless they are of the path.
-func (r *Request) parameter(p *openapi3.Parameter, query url.Values) {
-	value := fmt.Sprint(parameterValue(p))
-	switch {
-	case p.In == "path":
-		r.Path = strings.ReplaceAll(r.Path, "{"+p.Name+"}", url.PathEscape(value))
-	case !p.Required:
-	case p.In == "query":
-		query.Set(p.Name, value)
-	case p.In == "header":
-		r.setHeader(header(p.Name, value))
-	case p.In == "cookie":
-		r.setHeader(header("Cookie", p.Name+"="+value))
-	}
-}
-
-func parameterValue(p *openapi3.Parameter) any {
-	if p.Example != nil {
-		return p.Example
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Examples)) {
-		if e := p.Examples[name].Value; e != nil && e.Value != nil {
-			return e.Value
-		}
-	}
-	return example(p.Schema)
 }
 
 // body writes the body of the operation: JSON if it may be, else a form.
@@ -148,34 +152,82 @@ func (r *Request) body(o *openapi3.Operation) {
 		return
 	}
 	content := o.RequestBody.Value.Content
-	for _, mime := range slices.Sorted(maps.Keys(content)) {
-		if mime != "application/json" && !strings.HasSuffix(mime, "+json") {
-			continue
-		}
-		data, err := json.Marshal(mediaValue(content[mime]))
-		if err != nil {
-			break
-		}
-		r.Body = string(data)
-		r.setDefault("Content-Type", mime)
+	types := slices.SortedFunc(maps.Keys(content), func(a, b string) int { return cmp.Or(preference(a)-preference(b), cmp.Compare(a, b)) })
+	if len(types) == 0 {
 		return
 	}
-	if len(content) > 0 {
-		r.Remark = join(r.Remark, "Its body is left out: only JSON can be made up here. The document has "+strings.Join(slices.Sorted(maps.Keys(content)), ", ")+".")
+	first, body, ok := types[0], "", false
+	switch media := content[first]; preference(first) {
+	case otherType:
+	case formType:
+		body, ok = formBody(media)
+	default:
+		body, ok = jsonBody(media)
 	}
+	if !ok {
+		r.Remark = join(r.Remark, "Its body is left out: only JSON and plain forms can be made up here. The document has "+strings.Join(slices.Sorted(maps.Keys(content)), ", ")+".")
+		return
+	}
+	if r.Body = body; strings.Contains(first, "*") {
+		first = "application/json"
+	}
+	r.setDefault("Content-Type", first)
 }
 
-func mediaValue(m *openapi3.MediaType) any {
-	if m.Example != nil {
-		return m.Example
+// Types of content, the best one first.
+const (
+	jsonType = iota
+	jsonLike
+	anyType
+	formType
+	otherType
+)
+
+// preference is which of those a type of content is, whatever its parameters.
+func preference(of string) int {
+	name, _, _ := strings.Cut(strings.ToLower(of), ";")
+	switch name = strings.TrimSpace(name); {
+	case name == "application/json":
+		return jsonType
+	case strings.Contains(name, "*") && (strings.HasSuffix(name, "+json") || name == "*/*" || name == "application/*"):
+		return anyType
+	case strings.HasSuffix(name, "+json") || name == "text/json":
+		return jsonLike
+	case name == "application/x-www-form-urlencoded":
+		return formType
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.Examples)) {
-		if e := m.Examples[name].Value; e != nil && e.Value != nil {
-			return e.Value
-		}
-	}
-	return example(m.Schema)
+	return otherType
 }
+
+// jsonBody is a body of JSON. An example may be the text of one.
+func jsonBody(media *openapi3.MediaType) (string, bool) {
+	value := mediaValue(media)
+	isText := media.Schema != nil && media.Schema.Value != nil && media.Schema.Value.Type.Is("string")
+	if text, ok := value.(string); ok && !isText && json.Valid([]byte(text)) {
+		return strings.TrimSpace(text), true
+	}
+	if value == nil { // the document says nothing of it
+		return "{}", true
+	}
+	data, err := json.Marshal(value)
+	return string(data), err == nil
+}
+
+// formBody is a form with a field for each property, and for each item of a list.
+func formBody(media *openapi3.MediaType) (string, bool) {
+	object, ok := mediaValue(media).(map[string]any)
+	fields := url.Values{}
+	for name, value := range object {
+		if list, isList := value.([]any); isList {
+			fields[name] = texts(list)
+			continue
+		}
+		fields.Set(name, plainText(value))
+	}
+	return fields.Encode(), ok
+}
+
+func mediaValue(m *openapi3.MediaType) any { return firstValue(m.Example, m.Examples, m.Schema) }
 
 // security adds the header of the first scheme that the operation, or the document, asks
 // for.

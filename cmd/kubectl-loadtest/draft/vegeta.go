@@ -13,6 +13,7 @@ import (
 // FromVegeta reads a targets file of vegeta, in its HTTP or its JSON format. Files that
 // it names for bodies are read as vegeta reads them, from the current folder.
 func FromVegeta(data []byte) (*Draft, error) {
+	data = append(slices.Clip(data), '\n') // without a line break at the end, vegeta leaves out the last line of JSON
 	targeter := vegeta.NewHTTPTargeter(bytes.NewReader(data), nil, nil)
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		targeter = vegeta.NewJSONTargeter(bytes.NewReader(data), nil, nil)
@@ -33,6 +34,9 @@ func FromVegeta(data []byte) (*Draft, error) {
 		}
 		r := Request{Weight: 1, Method: t.Method, Path: path, Body: string(t.Body)}
 		for _, name := range slices.Sorted(maps.Keys(t.Header)) {
+			if strings.EqualFold(name, "host") {
+				r.setHost(strings.Join(t.Header[name], ", "), origin)
+			}
 			r.setHeader(header(name, strings.Join(t.Header[name], ", ")))
 		}
 		if user != nil {

@@ -169,7 +169,7 @@ func checkSpec(spec *v1beta1.LoadTestSpec) *Refusal {
 		return invalid("spec.requests: at least one request must have a weight above 0.")
 	}
 	for _, check := range []func(*v1beta1.LoadTestSpec) *Refusal{
-		checkExpectations, checkCalls, checkForms, checkRedirects, checkStreams, checkWebSockets, checkOfStreams, checkDecimals, checkTraces,
+		checkExpectations, checkCalls, checkForms, checkRedirects, checkStreams, checkWebSockets, checkSentTexts, checkOfStreams, checkDecimals, checkTraces,
 		checkUserRamps, checkThinkTimes, checkJourneys, checkReplay, checkSetup, checkSearch, checkVersus, checkOtherTargets, checkLogins, checkSteps,
 	} {
 		if refusal := check(spec); refusal != nil {
