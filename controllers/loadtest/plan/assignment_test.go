@@ -177,12 +177,6 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 	same.As(t, "client header without a rate limit", "", a.GetClientHeader())
 }
 
-func TestURLWithoutFinalSlash(t *testing.T) {
-	s := withSteps(v1beta1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)})
-	s.Target.URL = "http://shortener:8080/"
-	same.As(t, "url", "http://shortener:8080", assignments(t, s)[0].GetTarget().GetUrl())
-}
-
 // Every number below total belongs to exactly one worker.
 func TestSharesPartitionTheTotal(t *testing.T) {
 	property := func(users uint16, parallelism uint8) bool {
