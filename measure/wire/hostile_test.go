@@ -402,6 +402,8 @@ func TestReadHistogramAcceptsWhatIsWithinBounds(t *testing.T) {
 		"all that was sent": {counts(key(last, 7), 1<<40-7), 1 << 40},
 		"in two slots":      {counts(key(last-1, 7), 1<<40-307, key(0, 7), 293), 300},
 		"many zeros":        {counts(key(0, 1), key(last-1, 2)), 2},
+		// 2048 empty slots are a key whose second byte is 0x80.
+		"a gap of 2048": {counts(key(2048, 1), key(last-2049, 3)), 3},
 	} {
 		h, err := readHistogram(&workerv1.Histogram{Counts: test.in}, 1<<40)
 		if err != nil {
