@@ -91,18 +91,9 @@ func TestNamesOfRepetitions(t *testing.T) {
 		spec *v1beta1.LoadTestSpec
 		want []string
 	}{
-		"the user's own number": {
-			repeated(2, withSteps(users("x"), users("x (2)"))),
-			[]string{"x", "x (2)", "x (3)", "x (2) (2)"},
-		},
-		"the user's own number comes first": {
-			repeated(2, withSteps(users("x (2)"), users("x"))),
-			[]string{"x (2)", "x", "x (2) (2)", "x (3)"},
-		},
-		"a rung that comes twice": {
-			repeated(2, rungs(false, 5, 5)),
-			[]string{"5", "5 (2)", "5 (3)", "5 (2) (2)"},
-		},
+		"the user's own number":             {repeated(2, withSteps(users("x"), users("x (2)"))), []string{"x", "x (2)", "x (3)", "x (2) (2)"}},
+		"the user's own number comes first": {repeated(2, withSteps(users("x (2)"), users("x"))), []string{"x (2)", "x", "x (2) (2)", "x (3)"}},
+		"a rung that comes twice":           {repeated(2, rungs(false, 5, 5)), []string{"5", "5 (2)", "5 (3)", "5 (2) (2)"}},
 		"names that would grow too long are cut": {
 			repeated(2, withSteps(users(long), users(long[:2*59]), users(long[:2*59]+" (2)"))),
 			[]string{long, long[:2*59], long[:2*59] + " (2)", long[:2*59] + " (3)", long[:2*59] + " (4)", long[:2*59] + " (5)"},
@@ -153,10 +144,6 @@ func TestEveryRepetitionIsAsTheFirst(t *testing.T) {
 	if err := quick.Check(property, nil); err != nil {
 		t.Error(err)
 	}
-}
-
-func TestWorkersOfRepetitions(t *testing.T) {
-	same.As(t, "workers", 2, planned(t, repeated(8, rungs(true, 10, 5000))).Workers)
 }
 
 func TestMoreStepsThanAStatusHolds(t *testing.T) {

@@ -158,13 +158,8 @@ func TestStepsFitTheStatus(t *testing.T) {
 }
 
 func TestKindsOfLoad(t *testing.T) {
-	steps := plan.Steps(withSteps(
-		v1beta1.Step{Name: "rest", Pause: duration(time.Second)},
-		v1beta1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)},
-		v1beta1.Step{Name: "1 users (2)", Users: ptr(int32(1)), RatePerUser: decimal("1"), Duration: duration(time.Second)},
-		v1beta1.Step{Name: "1 users x 1", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))},
-		v1beta1.Step{Name: "1/s", Rate: decimal("1"), Duration: duration(time.Second)},
-	))
+	steps := plan.Steps(yamlSpec(t, `steps: [{name: rest, pause: 1s}, {name: a, users: 1, duration: 1s}, {name: b, users: 1, ratePerUser: 1, duration: 1s},
+		{name: c, users: 1, requestsPerUser: 1}, {name: d, rate: 1, duration: 1s}]`))
 	var got []string
 	for _, s := range steps {
 		kind := "load"
