@@ -178,8 +178,8 @@ func TestCauseThatExplainsMost(t *testing.T) {
 			m.Lateness.RecordN(3*time.Second, 3_000)
 			got := stepResult(t, fleetOf(3), loading("1000/s", v1beta1.StepLoad{Rate: decimal("1000"), Duration: d(time.Minute), Requests: 60_000}), m).Generator
 			for _, want := range tc.want {
-				if !got.LoadDisplaced || !strings.Contains(got.Message, want) {
-					t.Errorf("displaced %v: %q, want %q", got.LoadDisplaced, got.Message, want)
+				if !got.LoadDisplaced || got.SendLatenessP99 == nil || !strings.Contains(got.Message, want) {
+					t.Errorf("displaced %v, late by %v: %q, want %q", got.LoadDisplaced, got.SendLatenessP99, got.Message, want)
 				}
 			}
 		})

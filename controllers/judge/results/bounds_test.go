@@ -119,16 +119,6 @@ func TestResultHasTheTimesWithoutTheGenerator(t *testing.T) {
 	}
 }
 
-func TestTypesHaveTheirDue(t *testing.T) {
-	m := measure.NewMeasurement(4)
-	m.Due, m.Requests[1].Due = 1, 1
-	var got []int64
-	for _, of := range stepResult(t, mix(), paced, m).Types {
-		got = append(got, *of.Due)
-	}
-	same.As(t, "due of Write, Read and Admin", []int64{0, 1, 0}, got)
-}
-
 func TestOneResponseHasAHistogramAndADowntime(t *testing.T) {
 	m := measure.NewMeasurement(4)
 	m.Window, m.Due, m.Timeline = time.Second, 1, &measure.Timeline{}

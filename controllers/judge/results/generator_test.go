@@ -114,19 +114,6 @@ func TestTheMachinesOfTheGenerator(t *testing.T) {
 	}
 }
 
-// A worker that is held back sends late: what causes it is said, not what follows.
-func TestThrottlingExplainsLateness(t *testing.T) {
-	merged := measure.NewMeasurement(4)
-	merged.Window, merged.Health.CPUThrottledMax = 10*time.Second, time.Second
-	for range 1000 {
-		merged.Lateness.Record(time.Second)
-	}
-	got := stepResult(t, fleetOf(3), paced, merged).Generator
-	if got.Reason != v1beta1.ReasonCPUThrottled || got.SendLatenessP99 == nil {
-		t.Errorf("reason %s and lateness %v, want %s and both figures", got.Reason, got.SendLatenessP99, v1beta1.ReasonCPUThrottled)
-	}
-}
-
 // What was not sent is the generator's fault only where sending waits for
 // nothing.
 func TestUnsent(t *testing.T) {
