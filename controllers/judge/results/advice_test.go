@@ -59,10 +59,7 @@ func TestAdviceIsEnough(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	unhealthy := 0
 	for range 300 {
-		m := machine{
-			cost:    time.Duration(20+rng.IntN(2000)) * time.Microsecond,
-			latency: time.Duration(rng.IntN(200)) * time.Millisecond,
-		}
+		m := machine{cost: time.Duration(20+rng.IntN(2000)) * time.Microsecond, latency: time.Duration(rng.IntN(200)) * time.Millisecond}
 		rate, workers := 50+rng.Int64N(5000), 1+rng.Int64N(4)
 		window := time.Duration(1+rng.IntN(3)) * time.Second
 		step := loading("steady", v1beta1.StepLoad{Rate: decimal(fmt.Sprint(rate)), Duration: d(window), Requests: rate * int64(window) / int64(time.Second)})
@@ -365,14 +362,10 @@ func TestAdviceThatIsFollowedHelps(t *testing.T) {
 				return stood(measure.Health{CPU: 3 * of(used), RunQueueWait: 3 * of(demand-used), RunQueueWaitMax: of(demand - used)}, used == demand)
 			},
 		},
-		"descriptors": {
-			has: 3, workers: 3, before: "use ", after: " workers", reason: v1beta1.ReasonDescriptorsExhausted,
-			measure: lacking(func(h *measure.Health) *int64 { return &h.DescriptorsExhausted }),
-		},
-		"ports": {
-			has: 3, workers: 3, before: "use ", after: " workers", reason: v1beta1.ReasonPortsExhausted,
-			measure: lacking(func(h *measure.Health) *int64 { return &h.PortsExhausted }),
-		},
+		"descriptors": {has: 3, workers: 3, before: "use ", after: " workers", reason: v1beta1.ReasonDescriptorsExhausted,
+			measure: lacking(func(h *measure.Health) *int64 { return &h.DescriptorsExhausted })},
+		"ports": {has: 3, workers: 3, before: "use ", after: " workers", reason: v1beta1.ReasonPortsExhausted,
+			measure: lacking(func(h *measure.Health) *int64 { return &h.PortsExhausted })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := stepResult(t, fleetOf(tc.workers), paced, tc.measure(tc.has)).Generator

@@ -76,9 +76,7 @@ func TestLeastReasonsAgainstAGenerator(t *testing.T) {
 				m.Lateness.RecordN(20*ms, 1000)
 			}, v1beta1.ReasonNodeBusy, "its node is busy",
 		},
-		"one of two was sent": {
-			arrivals, func(m *measure.Measurement) { m.Due, m.Unsent = 2, 1 }, v1beta1.ReasonScheduleLag, "use 6 workers",
-		},
+		"one of two was sent": {arrivals, func(m *measure.Measurement) { m.Due, m.Unsent = 2, 1 }, v1beta1.ReasonScheduleLag, "use 6 workers"},
 	} {
 		got := of1s(t, tc.step, tc.edit)
 		if got.Healthy != (tc.reason == "") || got.Reason != tc.reason || !strings.Contains(got.Message, tc.says) {

@@ -114,21 +114,13 @@ func TestGapsBeginWithWhatIsOutstanding(t *testing.T) {
 		"from the first answer that is missing on": {
 			courseOf(6, outstanding(0, 3, 5, 7), answered(1, 0, 0)), []gap{{first: 1, last: 2, exposure: float64(3*100*ms + 5*100*ms), hit: 7}},
 		},
-		"two, divided by an answer": {
-			courseOf(6, outstanding(0, 3, 5, 7, 9), answered(1, 0, 1, 0)),
-			[]gap{{first: 1, last: 1, exposure: float64(3 * 100 * ms), hit: 5}, {first: 3, last: 3, exposure: float64(7 * 100 * ms), hit: 9}},
-		},
-		"two, divided by a time without requests": {
-			courseOf(6, outstanding(0, 3, 0, 0, 4, 4), answered(1, 0, 0, 0, 0)),
-			[]gap{{first: 1, last: 1, exposure: float64(3 * 100 * ms)}, {first: 4, last: 4, exposure: float64(4 * 100 * ms), hit: 4}},
-		},
+		"two, divided by an answer": {courseOf(6, outstanding(0, 3, 5, 7, 9), answered(1, 0, 1, 0)),
+			[]gap{{first: 1, last: 1, exposure: float64(3 * 100 * ms), hit: 5}, {first: 3, last: 3, exposure: float64(7 * 100 * ms), hit: 9}}},
+		"two, divided by a time without requests": {courseOf(6, outstanding(0, 3, 0, 0, 4, 4), answered(1, 0, 0, 0, 0)),
+			[]gap{{first: 1, last: 1, exposure: float64(3 * 100 * ms)}, {first: 4, last: 4, exposure: float64(4 * 100 * ms), hit: 4}}},
 		"arrivals wait for none at first": {courseOf(3, outstanding(0, 3), answered(0, 0)), nil},
-		"users who wait for replies do": {
-			courseOf(3, closed, outstanding(0, 3), answered(0, 0)), []gap{{exposure: float64(4 * 100 * ms), hit: 3}},
-		},
-		"not those with a rate": {
-			courseOf(3, closed, func(c *course) { r := v1beta1.NewDecimal("1"); c.load.RatePerUser = &r }, outstanding(0, 3), answered(0, 0)), nil,
-		},
+		"users who wait for replies do":   {courseOf(3, closed, outstanding(0, 3), answered(0, 0)), []gap{{exposure: float64(4 * 100 * ms), hit: 3}}},
+		"not those with a rate":           {courseOf(3, closed, func(c *course) { r := v1beta1.NewDecimal("1"); c.load.RatePerUser = &r }, outstanding(0, 3), answered(0, 0)), nil},
 	} {
 		if got := tc.course.findGaps(); fmt.Sprint(got) != fmt.Sprint(tc.want) {
 			t.Errorf("%s: gaps %+v, want %+v", name, got, tc.want)

@@ -101,10 +101,8 @@ func TestTheMachinesOfTheGenerator(t *testing.T) {
 			closed, window, measure.Health{DescriptorsExhausted: 3, PortsExhausted: 2, CPUThrottled: 3 * time.Second, CPUThrottledMax: time.Second},
 			&v1beta1.GeneratorStatus{CPUThrottled: "10%", DescriptorsExhausted: 3, PortsExhausted: 2, Reason: v1beta1.ReasonDescriptorsExhausted, Message: descriptors},
 		},
-		"no port left": {
-			closed, window, measure.Health{PortsExhausted: 2},
-			&v1beta1.GeneratorStatus{CPUThrottled: "0%", PortsExhausted: 2, Reason: v1beta1.ReasonPortsExhausted, Message: ports},
-		},
+		"no port left": {closed, window, measure.Health{PortsExhausted: 2},
+			&v1beta1.GeneratorStatus{CPUThrottled: "0%", PortsExhausted: 2, Reason: v1beta1.ReasonPortsExhausted, Message: ports}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			merged := measure.NewMeasurement(4)

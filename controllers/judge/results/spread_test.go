@@ -13,10 +13,7 @@ import (
 
 // rungs is a ladder with rests, repeated so many times.
 func rungs(repetitions int32, users ...int32) []v1beta1.StepStatus {
-	return plan.Steps(&v1beta1.LoadTestSpec{
-		Repetitions: repetitions,
-		Ladder:      &v1beta1.Ladder{Users: users, Duration: *d(time.Second), Rest: d(time.Second)},
-	})
+	return plan.Steps(&v1beta1.LoadTestSpec{Repetitions: repetitions, Ladder: &v1beta1.Ladder{Users: users, Duration: *d(time.Second), Rest: d(time.Second)}})
 }
 
 // came is a complete step with that p95, in which every rate is its digits.
@@ -111,8 +108,7 @@ func TestSpread(t *testing.T) {
 			without(func(s *v1beta1.SpreadStatus) { s.P50, s.P95, s.P99 = nil, nil, nil })},
 		"one without a window": {rungs(2, 10), lacks(func(r *v1beta1.StepResult) { r.Throughput, r.Goodput = "", "" }),
 			without(func(s *v1beta1.SpreadStatus) { s.Throughput, s.Goodput = nil, nil })},
-		"one that sent nothing": {rungs(2, 10), lacks(func(r *v1beta1.StepResult) { r.Sent = 0 }),
-			without(func(s *v1beta1.SpreadStatus) { s.FailureRate = nil })},
+		"one that sent nothing": {rungs(2, 10), lacks(func(r *v1beta1.StepResult) { r.Sent = 0 }), without(func(s *v1beta1.SpreadStatus) { s.FailureRate = nil })},
 		"shares are compared, not counts of failures": {rungs(2, 10),
 			steps{lacks(func(r *v1beta1.StepResult) { r.Sent, r.Failed = 100_000, 3 })[1], lacks(func(r *v1beta1.StepResult) { r.Sent, r.Failed = 10, 1 })[1]},
 			without(func(s *v1beta1.SpreadStatus) { s.FailureRate = figures("<0.01%", "<0.01%", "10%") })},

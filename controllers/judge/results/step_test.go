@@ -139,9 +139,7 @@ func TestStepResult(t *testing.T) {
 				PartResult: v1beta1.PartResult{Counts: v1beta1.Counts{
 					Sent: 1, Completed: 1, Expected: 1,
 					Outcomes: v1beta1.Outcomes{RateLimited: 1},
-				}, ResponseTime: &v1beta1.Latency{
-					Samples: 1, Min: d(40000 * time.Microsecond), Mean: d(40016 * time.Microsecond), Longest: d(40031 * time.Microsecond),
-				}},
+				}, ResponseTime: &v1beta1.Latency{Samples: 1, Min: d(40000 * time.Microsecond), Mean: d(40016 * time.Microsecond), Longest: d(40031 * time.Microsecond)}},
 			},
 		},
 		Transport: "http1",

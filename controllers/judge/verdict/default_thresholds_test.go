@@ -262,9 +262,7 @@ func TestThresholdsOfSteps(t *testing.T) {
 	own := atMost("failureRate", "60%")
 	own.Steps = []string{"peak", "burst"}
 	s := spec(own)
-	for step, want := range map[string]string{
-		"burst": "Passed, nil", "peak": "Passed, nil", "steady": "Pending, Failed",
-	} {
+	for step, want := range map[string]string{"burst": "Passed, nil", "peak": "Passed, nil", "steady": "Pending, Failed"} {
 		at := users(10)
 		at.Name = step
 		list := judge(s, verdict.Thresholds(s, plan.RequestNames(s), []v1beta1.StepStatus{at, users(10), arrivals}), at, sent(100, 100, failed(50))).Thresholds
