@@ -120,9 +120,7 @@ func TestReadinessIsPaced(t *testing.T) {
 	s := attached(t, c, "a", 0)
 	const seconds = 60
 	for i := range 100 * seconds {
-		for _, m := range []*workerv1.Readiness{
-			{Reason: workerv1.ReasonTargetUnreachable, Message: fmt.Sprint("try ", i)}, {Ready: true},
-		} {
+		for _, m := range []*workerv1.Readiness{{Reason: workerv1.ReasonTargetUnreachable, Message: fmt.Sprint("try ", i)}, {Ready: true}} {
 			must.Succeed(t, c.readiness(s, m))
 		}
 		clk.Step(10 * time.Millisecond)

@@ -40,10 +40,8 @@ func TestPodState(t *testing.T) {
 			}}},
 			state: exchange.PodWaiting, reason: v1beta1.ReasonUnschedulable, message: "waits for a node: 0/3 nodes are available",
 		},
-		"scheduled": {
-			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}},
-			state:  exchange.PodWaiting,
-		},
+		"scheduled": {status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}},
+			state: exchange.PodWaiting},
 		"scheduled at last": {
 			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, Reason: corev1.PodReasonUnschedulable}}},
 			state:  exchange.PodWaiting,
@@ -62,22 +60,16 @@ func TestPodState(t *testing.T) {
 		"image back-off": {status: waiting("ImagePullBackOff"), state: exchange.PodWaiting, reason: v1beta1.ReasonImagePull, message: imagePull},
 		"bad config":     {status: waiting("CreateContainerConfigError"), state: exchange.PodWaiting, reason: v1beta1.ReasonCreateRefused, message: "the container cannot be created: back-off 10s"},
 		"running":        {status: corev1.PodStatus{Phase: corev1.PodRunning}, state: exchange.PodRunning},
-		"killed": {
-			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137}),
-			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "OOMKilled, exit code 137",
-		},
-		"failed without a message": {
-			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 2}),
-			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Error, exit code 2; the log of its pod may say why",
-		},
+		"killed": {status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137}),
+			state: exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "OOMKilled, exit code 137"},
+		"failed without a message": {status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 2}),
+			state: exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Error, exit code 2; the log of its pod may say why"},
 		"failed with a message": {
 			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 1, Message: "starting\ncannot read the token\n"}),
 			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Error, exit code 1: cannot read the token",
 		},
-		"evicted": {
-			status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"},
-			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Evicted: low on memory",
-		},
+		"evicted": {status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"},
+			state: exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Evicted: low on memory"},
 		"evicted, and its container unknown": {
 			status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory", ContainerStatuses: []corev1.ContainerStatus{{}}},
 			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Evicted: low on memory",

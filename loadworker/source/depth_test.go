@@ -55,9 +55,7 @@ func stacks() int64 {
 }
 
 func TestDepth(t *testing.T) {
-	for body, want := range map[string]int{
-		"": 0, "1": 0, "[]": 1, "[[],[]]": 2, `{"a":[{}]}`: 3, `"[[["`: 0, `["\"[["]`: 1, `["\\",[]]`: 2, "]]][": 0, `"`: 0, `"\`: 0,
-	} {
+	for body, want := range map[string]int{"": 0, "1": 0, "[]": 1, "[[],[]]": 2, `{"a":[{}]}`: 3, `"[[["`: 0, `["\"[["]`: 1, `["\\",[]]`: 2, "]]][": 0, `"`: 0, `"\`: 0} {
 		if got := depth([]byte(body)); got != want {
 			t.Errorf("%s: got %d, want %d", body, got, want)
 		}

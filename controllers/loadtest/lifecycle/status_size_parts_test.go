@@ -38,11 +38,7 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 		add          func(*v1beta1.LoadTest)
 		least        int
 	}{
-		"what a baseline measured": {
-			1, 1, nil,
-			func(lt *v1beta1.LoadTest) { lt.Status.Baseline = figures },
-			jsonSize(t, figures),
-		},
+		"what a baseline measured": {1, 1, nil, func(lt *v1beta1.LoadTest) { lt.Status.Baseline = figures }, jsonSize(t, figures)},
 		"where targets lead to": {
 			1, 1, nil,
 			func(lt *v1beta1.LoadTest) {
@@ -51,26 +47,18 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 			},
 			jsonSize(t, leadsTo(1)) + jsonSize(t, leadsTo(2)) + jsonSize(t, leadsTo(3)),
 		},
-		"the target of a step": {
-			1, 1, nil,
+		"the target of a step": {1, 1, nil,
 			func(lt *v1beta1.LoadTest) { lt.Status.Environment = &v1beta1.EnvironmentStatus{} },
-			targetstate.MaxSize + targetstate.MaxStepSize,
-		},
-		"the target of many steps": {
-			9, 1, nil,
+			targetstate.MaxSize + targetstate.MaxStepSize},
+		"the target of many steps": {9, 1, nil,
 			func(lt *v1beta1.LoadTest) { lt.Status.Environment = &v1beta1.EnvironmentStatus{} },
-			targetstate.MaxSize + 9*targetstate.MaxStepSize,
-		},
-		"what the target used": {
-			9, 1, nil,
+			targetstate.MaxSize + 9*targetstate.MaxStepSize},
+		"what the target used": {9, 1, nil,
 			func(lt *v1beta1.LoadTest) { lt.Status.Environment = &v1beta1.EnvironmentStatus{Usage: true} },
-			targetstate.MaxSize + 9*(targetstate.MaxStepSize+targetstate.MaxUsageSize),
-		},
-		"the names of queries": {
-			0, 1, nil,
+			targetstate.MaxSize + 9*(targetstate.MaxStepSize+targetstate.MaxUsageSize)},
+		"the names of queries": {0, 1, nil,
 			func(lt *v1beta1.LoadTest) { lt.Status.Internal.Queries = []string{strings.Repeat("q", 63)} },
-			jsonSize(t, strings.Repeat("q", 63)),
-		},
+			jsonSize(t, strings.Repeat("q", 63))},
 		"answers to queries": {
 			9, 1, nil,
 			func(lt *v1beta1.LoadTest) {
@@ -118,11 +106,9 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 			},
 			4 * jsonSize(t, map[string]any{"sessions": v1beta1.SessionsResult{Due: manyItems, Started: manyItems}, "journeys": []v1beta1.JourneyResult{conditionsAtTheirLargest("a", long)}}),
 		},
-		"a journey without requests": {
-			4, 1, nil,
+		"a journey without requests": {4, 1, nil,
 			func(lt *v1beta1.LoadTest) { lt.Spec.Journeys = []v1beta1.Journey{{Name: strings.Repeat("j", 63)}} },
-			4 * jsonSize(t, map[string]any{"sessions": v1beta1.SessionsResult{Due: manyItems, Started: manyItems}, "journeys": []v1beta1.JourneyResult{ended}}),
-		},
+			4 * jsonSize(t, map[string]any{"sessions": v1beta1.SessionsResult{Due: manyItems, Started: manyItems}, "journeys": []v1beta1.JourneyResult{ended}})},
 		"a threshold in repetitions": {
 			4, 1, onTime,
 			func(lt *v1beta1.LoadTest) {

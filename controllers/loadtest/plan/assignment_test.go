@@ -18,10 +18,7 @@ import (
 )
 
 func loadTest(spec *v1beta1.LoadTestSpec) *v1beta1.LoadTest {
-	return &v1beta1.LoadTest{
-		ObjectMeta: metav1.ObjectMeta{Name: "hello", Namespace: "demo", UID: "5e1f"},
-		Spec:       *spec,
-	}
+	return &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "hello", Namespace: "demo", UID: "5e1f"}, Spec: *spec}
 }
 
 // planned is the plan of a spec, whatever its target.
@@ -86,9 +83,7 @@ func TestWorkers(t *testing.T) {
 		"at least one, whatever a file says": {"{parallelism: 0, steps: [{name: a, users: 1, requestsPerUser: 1}]}", 1},
 		"as the user says":                   {"{parallelism: 8, steps: [{name: a, users: 1, requestsPerUser: 1}]}", 8},
 	} {
-		t.Run(name, func(t *testing.T) {
-			same.As(t, "workers", tc.want, planned(t, yamlSpec(t, tc.spec)).Workers)
-		})
+		t.Run(name, func(t *testing.T) { same.As(t, "workers", tc.want, planned(t, yamlSpec(t, tc.spec)).Workers) })
 	}
 }
 
@@ -106,10 +101,8 @@ parallelism: 4`)
 		Target: &workerv1.Target{Url: "https://ratelimiter.demo.svc:8080", TimeoutNanos: 5_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP1},
 		Requests: []*workerv1.Request{{
 			Name: "hit", Type: "Check", Weight: 3, Method: "POST", Path: "/api",
-			Headers: []*workerv1.Header{
-				{Name: "Accept", Value: "*/*"}, {Name: "X-Tenant", Value: "b"}, {Name: "X-Forwarded-For", Value: "192.0.2.${user}"},
-			},
-			Body: []byte("{}"), ExpectedStatus: []int32{200, 429},
+			Headers: []*workerv1.Header{{Name: "Accept", Value: "*/*"}, {Name: "X-Tenant", Value: "b"}, {Name: "X-Forwarded-For", Value: "192.0.2.${user}"}},
+			Body:    []byte("{}"), ExpectedStatus: []int32{200, 429},
 		}},
 		// What remains has a minute of grace and 5 s of drain for each step, and the pause.
 		Steps: []*workerv1.Step{
@@ -225,18 +218,12 @@ func TestAssignmentsAreDeterministic(t *testing.T) {
 func TestAssignmentsFollowTheStatus(t *testing.T) {
 	lt := accepted(t, withSteps(v1beta1.Step{Name: "7 users", Users: ptr(int32(7)), Duration: duration(time.Second)}))
 	lt.Status.Workers.Desired = 2
-	lt.Status.Steps = append(lt.Status.Steps, v1beta1.StepStatus{Load: v1beta1.StepLoad{
-		Users: 5, RequestsPerUser: 2, MaxDuration: duration(time.Minute),
-	}})
+	lt.Status.Steps = append(lt.Status.Steps, v1beta1.StepStatus{Load: v1beta1.StepLoad{Users: 5, RequestsPerUser: 2, MaxDuration: duration(time.Minute)}})
 	want := []*workerv1.Step{
-		{
-			Index: 0, Total: 7, RemainingNanos: 91_000_000_000, Share: &workerv1.Share{First: 1, Stride: 2, Count: 3},
-			Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1_000_000_000}},
-		},
-		{
-			Index: 1, Total: 5, Share: &workerv1.Share{First: 1, Stride: 2, Count: 2},
-			Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 2, LimitNanos: 60_000_000_000}},
-		},
+		{Index: 0, Total: 7, RemainingNanos: 91_000_000_000, Share: &workerv1.Share{First: 1, Stride: 2, Count: 3},
+			Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1_000_000_000}}},
+		{Index: 1, Total: 5, Share: &workerv1.Share{First: 1, Stride: 2, Count: 2},
+			Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 2, LimitNanos: 60_000_000_000}}},
 	}
 	list := plan.Assignments(lt)
 	if len(list) != 2 || list[1].GetWorkers() != 2 {

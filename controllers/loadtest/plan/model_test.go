@@ -79,10 +79,7 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 				},
 				ExpectedStatus: []int32{200}, ExpectedJson: []*workerv1.ExpectedValue{{Path: ".api", Equals: "seed-000"}}, MaxBodyBytes: 512,
 			},
-			{
-				Name: "healthy", Type: "Read", Weight: 1, Method: "HEAD", Path: "/health",
-				Headers: []*workerv1.Header{{Name: "authorization", Value: "none"}},
-			},
+			{Name: "healthy", Type: "Read", Weight: 1, Method: "HEAD", Path: "/health", Headers: []*workerv1.Header{{Name: "authorization", Value: "none"}}},
 		},
 		Data: []*workerv1.Data{
 			{Name: "urls", File: "/var/run/loadtest/configmaps/rows/urls.csv", Format: workerv1.DataFormat_DATA_FORMAT_CSV, Choice: workerv1.DataChoice_DATA_CHOICE_UNIFORM},
@@ -98,18 +95,12 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 		},
 		Groups: []int32{0, 0},
 		Steps: []*workerv1.Step{
-			{
-				Index: 0, Total: 60, RemainingNanos: 280_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4, Count: 15}, WarmUpNanos: 1_000_000_000,
-				Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 10_000_000, EndRateMicros: 30_000_000, DurationNanos: 3_000_000_000}},
-			},
-			{
-				Index: 1, RemainingNanos: 186_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4},
-				Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 10_000_000, DurationNanos: 3_000_000_000, Poisson: true}},
-			},
-			{
-				Index: 2, Total: 5, RemainingNanos: 93_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4, Count: 1}, WarmUpNanos: 2_000_000_000,
-				Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1_000_000_000}},
-			},
+			{Index: 0, Total: 60, RemainingNanos: 280_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4, Count: 15}, WarmUpNanos: 1_000_000_000,
+				Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 10_000_000, EndRateMicros: 30_000_000, DurationNanos: 3_000_000_000}}},
+			{Index: 1, RemainingNanos: 186_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4},
+				Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 10_000_000, DurationNanos: 3_000_000_000, Poisson: true}}},
+			{Index: 2, Total: 5, RemainingNanos: 93_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4, Count: 1}, WarmUpNanos: 2_000_000_000,
+				Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1_000_000_000}}},
 		},
 	}
 	same.As(t, "assignment of worker 3", want, assignments(t, fullModel(t))[3], protocmp.Transform())

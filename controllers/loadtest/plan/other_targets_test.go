@@ -55,40 +55,23 @@ func TestRequestsToOtherTargetsAreChecked(t *testing.T) {
 		change func(*v1beta1.LoadTestSpec)
 		want   string
 	}{
-		"a name that is not there": {
-			func(s *v1beta1.LoadTestSpec) { s.Requests[1].Target = "Identity" },
-			`spec.requests[1].target: "Identity" is not the name of one of spec.otherTargets: identity.`,
-		},
-		"no other targets": {
-			func(s *v1beta1.LoadTestSpec) { s.OtherTargets = nil },
-			`spec.requests[1].target: "identity" is not the name of one of spec.otherTargets, which is empty.`,
-		},
-		"a target that nothing is sent to": {
-			func(s *v1beta1.LoadTestSpec) { s.Requests[1].Target = "" },
-			"spec.otherTargets[identity]: no request, login or versus names it; set target: identity in one of them, or remove it.",
-		},
-		"a call": {
-			func(s *v1beta1.LoadTestSpec) {
-				s.Requests[1].HTTP, s.Requests[1].GRPC = nil, &v1beta1.Call{Method: "a.B/C"}
-			},
-			"spec.requests[1].target: must not be set with grpc: calls of gRPC go to spec.target.",
-		},
-		"a file of targets": {
-			func(s *v1beta1.LoadTestSpec) {
-				s.Requests[1].HTTP.Targets = &v1beta1.Targets{From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "a", Key: "b"}}}
-			},
-			"spec.requests[1].target: must not be set with http.targets, whose URLs name spec.target.",
-		},
-		"vegeta": {
-			func(s *v1beta1.LoadTestSpec) { s.Worker = &v1beta1.Worker{Driver: v1beta1.DriverVegeta} },
-			"spec.worker.driver: Vegeta sends to one target; use driver Auto with requests to spec.otherTargets.",
-		},
-		"a host that is not allowed": {
-			func(s *v1beta1.LoadTestSpec) {
-				s.OtherTargets[0].Service, s.OtherTargets[0].URL = nil, "http://127.0.0.1"
-			},
-			"spec.otherTargets[identity].url: host 127.0.0.1 is not allowed: it is a loopback address",
-		},
+		"a name that is not there": {func(s *v1beta1.LoadTestSpec) { s.Requests[1].Target = "Identity" },
+			`spec.requests[1].target: "Identity" is not the name of one of spec.otherTargets: identity.`},
+		"no other targets": {func(s *v1beta1.LoadTestSpec) { s.OtherTargets = nil },
+			`spec.requests[1].target: "identity" is not the name of one of spec.otherTargets, which is empty.`},
+		"a target that nothing is sent to": {func(s *v1beta1.LoadTestSpec) { s.Requests[1].Target = "" },
+			"spec.otherTargets[identity]: no request, login or versus names it; set target: identity in one of them, or remove it."},
+		"a call": {func(s *v1beta1.LoadTestSpec) {
+			s.Requests[1].HTTP, s.Requests[1].GRPC = nil, &v1beta1.Call{Method: "a.B/C"}
+		}, "spec.requests[1].target: must not be set with grpc: calls of gRPC go to spec.target."},
+		"a file of targets": {func(s *v1beta1.LoadTestSpec) {
+			s.Requests[1].HTTP.Targets = &v1beta1.Targets{From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "a", Key: "b"}}}
+		}, "spec.requests[1].target: must not be set with http.targets, whose URLs name spec.target."},
+		"vegeta": {func(s *v1beta1.LoadTestSpec) { s.Worker = &v1beta1.Worker{Driver: v1beta1.DriverVegeta} },
+			"spec.worker.driver: Vegeta sends to one target; use driver Auto with requests to spec.otherTargets."},
+		"a host that is not allowed": {func(s *v1beta1.LoadTestSpec) {
+			s.OtherTargets[0].Service, s.OtherTargets[0].URL = nil, "http://127.0.0.1"
+		}, "spec.otherTargets[identity].url: host 127.0.0.1 is not allowed: it is a loopback address"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := withIdentity()

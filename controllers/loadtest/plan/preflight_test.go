@@ -27,11 +27,8 @@ func TestPreflight(t *testing.T) {
 		asked  []v1beta1.Preflight
 		want   []*workerv1.Request
 	}{
-		"nothing": {target: []v1beta1.Header{bearer}},
-		"a question without anything": {
-			asked: []v1beta1.Preflight{{}},
-			want:  []*workerv1.Request{{Name: "GET /", Type: "Read", Weight: 1, Method: "GET", Path: "/"}},
-		},
+		"nothing":                     {target: []v1beta1.Header{bearer}},
+		"a question without anything": {asked: []v1beta1.Preflight{{}}, want: []*workerv1.Request{{Name: "GET /", Type: "Read", Weight: 1, Method: "GET", Path: "/"}}},
 		"with the header of the target": {
 			target: []v1beta1.Header{bearer},
 			asked:  []v1beta1.Preflight{{HTTP: &v1beta1.Query{Path: "/version"}}},
@@ -64,14 +61,10 @@ func TestPreflight(t *testing.T) {
 			target: []v1beta1.Header{bearer},
 			asked:  []v1beta1.Preflight{{GRPCHealth: &v1beta1.GRPCHealth{Service: "shop.v1.Shop"}}, {Name: "alive", GRPCHealth: &v1beta1.GRPCHealth{}}},
 			want: []*workerv1.Request{
-				{
-					Name: "grpcHealth shop.v1.Shop", Type: "Call", Weight: 1, Headers: []*workerv1.Header{{Name: "Authorization", Value: "Bearer x"}},
-					Call: &workerv1.Call{Method: "grpc.health.v1.Health/Check", Messages: [][]byte{[]byte(`{"service":"shop.v1.Shop"}`)}, Health: true},
-				},
-				{
-					Name: "alive", Type: "Call", Weight: 1, Headers: []*workerv1.Header{{Name: "Authorization", Value: "Bearer x"}},
-					Call: &workerv1.Call{Method: "grpc.health.v1.Health/Check", Messages: [][]byte{[]byte(`{"service":""}`)}, Health: true},
-				},
+				{Name: "grpcHealth shop.v1.Shop", Type: "Call", Weight: 1, Headers: []*workerv1.Header{{Name: "Authorization", Value: "Bearer x"}},
+					Call: &workerv1.Call{Method: "grpc.health.v1.Health/Check", Messages: [][]byte{[]byte(`{"service":"shop.v1.Shop"}`)}, Health: true}},
+				{Name: "alive", Type: "Call", Weight: 1, Headers: []*workerv1.Header{{Name: "Authorization", Value: "Bearer x"}},
+					Call: &workerv1.Call{Method: "grpc.health.v1.Health/Check", Messages: [][]byte{[]byte(`{"service":""}`)}, Health: true}},
 			},
 		},
 		"two, in their order": {

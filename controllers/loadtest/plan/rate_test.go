@@ -71,9 +71,7 @@ func TestHitsOfArrivalsAndRamps(t *testing.T) {
 // before d: H grows, so that due(i) < d exactly if i < H(d). H(d) is computed as the
 // formula stands, in fractions. A constant rate is a ramp to itself.
 func TestHitsAreThoseDueBeforeTheEnd(t *testing.T) {
-	decimalOf := func(micros int64) *v1beta1.Decimal {
-		return decimal(big.NewRat(micros, 1_000_000).FloatString(6))
-	}
+	decimalOf := func(micros int64) *v1beta1.Decimal { return decimal(big.NewRat(micros, 1_000_000).FloatString(6)) }
 	property := func(from, to, nanos uint32, constant bool) bool {
 		a, b, d := int64(from)+1, int64(to)+1, int64(nanos)+int64(100*time.Millisecond)
 		step := v1beta1.Step{Name: "steady", Rate: decimalOf(a), RampTo: decimalOf(b), Duration: duration(time.Duration(d))}

@@ -19,10 +19,7 @@ func decimal(s string) *v1beta1.Decimal { return ptr(v1beta1.NewDecimal(s)) }
 
 // spec is a spec of one request to a Service, changed by edit.
 func spec(edit func(*v1beta1.LoadTestSpec)) *v1beta1.LoadTestSpec {
-	s := &v1beta1.LoadTestSpec{
-		Target:   v1beta1.Target{URL: "http://shortener:8080"},
-		Requests: []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{}}},
-	}
+	s := &v1beta1.LoadTestSpec{Target: v1beta1.Target{URL: "http://shortener:8080"}, Requests: []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{}}}}
 	edit(s)
 	return s
 }
@@ -62,10 +59,8 @@ func TestSteps(t *testing.T) {
 				step("1000", 3, 120*time.Second, load{Users: 1000, RatePerUser: decimal("0.5"), Duration: duration(30 * time.Second), Requests: 15_000}),
 			},
 		},
-		"a ladder without rest or rate": {
-			"{steps: [], target: {timeout: 2s}, ladder: {users: [5, 5], duration: 1s, rest: 0s}}",
-			[]v1beta1.StepStatus{step("5", 1, 63*time.Second, load{Users: 5, Duration: second}), step("5 (2)", 2, 63*time.Second, load{Users: 5, Duration: second})},
-		},
+		"a ladder without rest or rate": {"{steps: [], target: {timeout: 2s}, ladder: {users: [5, 5], duration: 1s, rest: 0s}}",
+			[]v1beta1.StepStatus{step("5", 1, 63*time.Second, load{Users: 5, Duration: second}), step("5 (2)", 2, 63*time.Second, load{Users: 5, Duration: second})}},
 		"a ladder of rates": {
 			`{steps: [], ladder: {rates: ["0.5", "100"], duration: 30s, warmUp: 5s, rest: 10s}}`,
 			[]v1beta1.StepStatus{
@@ -133,9 +128,7 @@ func TestSteps(t *testing.T) {
 		},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			same.As(t, "steps", tc.want, plan.Steps(yamlSpec(t, tc.spec)))
-		})
+		t.Run(name, func(t *testing.T) { same.As(t, "steps", tc.want, plan.Steps(yamlSpec(t, tc.spec))) })
 	}
 }
 

@@ -40,10 +40,8 @@ func TestPlaces(t *testing.T) {
 		limits queue.Limits
 		want   map[types.UID]queue.Place
 	}{
-		"without limits all begin": {
-			runs: []queue.Run{waits("a", "1", 1), waits("a", "2", 2)},
-			want: map[types.UID]queue.Place{"a/1": {Begins: true}, "a/2": {Begins: true}},
-		},
+		"without limits all begin": {runs: []queue.Run{waits("a", "1", 1), waits("a", "2", 2)},
+			want: map[types.UID]queue.Place{"a/1": {Begins: true}, "a/2": {Begins: true}}},
 		"the older is first, then the namespace, and who is held has no place": {
 			runs:   []queue.Run{waits("a", "z", 2), waits("b", "x", 2), waits("a", "y", 2), waits("c", "old", 1), held},
 			limits: queue.Limits{Runs: 2},
@@ -122,20 +120,15 @@ func TestPlaces(t *testing.T) {
 				"c/1":    {Begins: true},
 			},
 		},
-		"all workers may be in use": {
-			runs: []queue.Run{begun("a", 4), six}, limits: queue.Limits{Workers: 10},
-			want: map[types.UID]queue.Place{"b/six": {Begins: true}},
-		},
+		"all workers may be in use": {runs: []queue.Run{begun("a", 4), six}, limits: queue.Limits{Workers: 10}, want: map[types.UID]queue.Place{"b/six": {Begins: true}}},
 		"a single worker is a limit": {
 			runs: []queue.Run{begun("a", 1), waits("a", "1", 1)}, limits: queue.Limits{Workers: 1},
 			want: map[types.UID]queue.Place{
 				"a/1": {Number: 1, Of: 1, Reason: queue.ClusterWorkers, Message: "1 of 1 workers of the cluster are in use; the run needs 1."},
 			},
 		},
-		"one that a smaller limit would keep for ever begins alone": {
-			runs: []queue.Run{wide}, limits: queue.Limits{Workers: 2},
-			want: map[types.UID]queue.Place{"b/wide": {Begins: true}},
-		},
+		"one that a smaller limit would keep for ever begins alone": {runs: []queue.Run{wide}, limits: queue.Limits{Workers: 2},
+			want: map[types.UID]queue.Place{"b/wide": {Begins: true}}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

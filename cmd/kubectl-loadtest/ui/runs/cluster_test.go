@@ -170,10 +170,7 @@ func TestWatchIsMadeAnew(t *testing.T) {
 // again and again.
 func TestRightsThatAreMissing(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: "loadtest.dev", Resource: "loadtests"}, "", errors.New("no"))
-	for name, api := range map[string]*server{
-		"no list":  {listErr: forbidden},
-		"no watch": {watchErr: forbidden, tests: []*v1beta1.LoadTest{test("a", "1")}},
-	} {
+	for name, api := range map[string]*server{"no list": {listErr: forbidden}, "no watch": {watchErr: forbidden, tests: []*v1beta1.LoadTest{test("a", "1")}}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				known := runs.NewCollection()
