@@ -154,9 +154,7 @@ func TestNoWordOverflowsInTheSum(t *testing.T) {
 	for range 3*maxAdded + 1 {
 		sum.add(h)
 	}
-	if got := sum.take().Counts()[slot]; got != (3*maxAdded+1)*most {
-		t.Errorf("the last slot counts %d, want %d", got, (3*maxAdded+1)*most)
-	}
+	same.As(t, "the last slot counts", (3*maxAdded+1)*most, sum.take().Counts()[slot])
 }
 
 func TestReadPackedRefuses(t *testing.T) {

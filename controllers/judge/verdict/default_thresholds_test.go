@@ -228,9 +228,7 @@ func TestCutStepAccusesTheTargetOfNothing(t *testing.T) {
 		for state, want := range map[v1beta1.StepState]v1beta1.ThresholdState{v1beta1.StepCut: tc.cut, v1beta1.StepComplete: tc.full} {
 			step := paced(10)
 			step.State = state
-			if got := judge(spec(tc.threshold), nil, step, tc.outcome).Step; got != want {
-				t.Errorf("%s, in a step that is %s: %s, want %s", name, state, got, want)
-			}
+			same.As(t, name+", in a step that is "+string(state), want, judge(spec(tc.threshold), nil, step, tc.outcome).Step)
 		}
 	}
 }

@@ -412,9 +412,7 @@ func TestMaxSustainedRate(t *testing.T) {
 					s.Steps[i].Load = v1beta1.StepLoad{Rate: rateOf(rate)}
 				}
 			}, tc.edit)
-			if got := verdict.Final(spec(atMost("failureRate", "1%")), status).Sustained.Rate; got != tc.want {
-				t.Errorf("sustained rate is %q, want %q", got, tc.want)
-			}
+			same.As(t, "sustained rate", tc.want, verdict.Final(spec(atMost("failureRate", "1%")), status).Sustained.Rate)
 		})
 	}
 }

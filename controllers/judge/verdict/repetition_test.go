@@ -92,9 +92,7 @@ func TestStepsWithoutThresholdAreNotSustained(t *testing.T) {
 	s.Repetitions, s.Thresholds = 2, s.Thresholds[1:] // up to 100 users
 	for states, want := range map[string]int32{"p-p-": 10, "p-i-": 0, "----": 0} {
 		users := verdict.Final(s, repeats(s, states)).Sustained.Users
-		if got := deref(users); got != want {
-			t.Errorf("%s: %d users were sustained, want %d", states, got, want)
-		}
+		same.As(t, states, want, deref(users))
 	}
 }
 

@@ -250,9 +250,7 @@ func TestSearchHoldsWhatItFound(t *testing.T) {
 			if s.Message != tc.want {
 				t.Errorf("(-want +got):\n%s", cmp.Diff(tc.want, s.Message))
 			}
-			if got := sustained(verdict.Final(p.spec, p.status)); got != tc.sustained {
-				t.Errorf("sustained %q, want %q", got, tc.sustained)
-			}
+			same.As(t, "sustained", tc.sustained, sustained(verdict.Final(p.spec, p.status)))
 		})
 	}
 }

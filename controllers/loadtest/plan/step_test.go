@@ -190,12 +190,8 @@ func TestTimeoutOfARequest(t *testing.T) {
 	s.Target.Timeout = duration(2 * time.Second)
 	s.Requests = []v1beta1.Request{{Name: "a"}, {Name: "b", Timeout: duration(7 * time.Second)}, {Name: "c", Timeout: duration(time.Second)}}
 	for i, want := range []time.Duration{2 * time.Second, 7 * time.Second, time.Second} {
-		if got := plan.Timeout(s, &s.Requests[i]); got != want {
-			t.Errorf("the timeout of request %s is %v, want %v", s.Requests[i].Name, got, want)
-		}
-		if got := plan.LongestTimeout(s, func(j int) bool { return i == j }); got != want {
-			t.Errorf("the longest of %s alone is %v, want %v", s.Requests[i].Name, got, want)
-		}
+		same.As(t, "the timeout of request "+s.Requests[i].Name, want, plan.Timeout(s, &s.Requests[i]))
+		same.As(t, "the longest of "+s.Requests[i].Name+" alone", want, plan.LongestTimeout(s, func(j int) bool { return i == j }))
 	}
 	same.As(t, "the longest of none", 2*time.Second, plan.LongestTimeout(s, func(int) bool { return false }))
 	steps := plan.Steps(s)
