@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // knock opens that many connections from an address of this machine, says nothing, and
@@ -144,8 +145,6 @@ func TestSessionThatDoesNotReadIsHungUp(t *testing.T) {
 // An address that cannot be parsed is one of its own.
 func TestAddressOfAConnection(t *testing.T) {
 	for name, want := range map[string]string{"10.1.2.3:4567": "10.1.2.3", "[fd00::1]:4567": "fd00::1", "@": "@"} {
-		if got := (&connection{name: name}).address(); got != want {
-			t.Errorf("%s: got %s, want %s", name, got, want)
-		}
+		same.As(t, name, want, (&connection{name: name}).address())
 	}
 }

@@ -32,6 +32,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -424,9 +425,7 @@ func sent(o exchange.Observation) int64 {
 
 func wantSent(t *testing.T, o exchange.Observation, want int64) {
 	t.Helper()
-	if got := sent(o); got != want {
-		t.Errorf("sent: got %d, want %d", got, want)
-	}
+	same.As(t, "sent", want, sent(o))
 }
 
 func wantReceived(t *testing.T, w *scriptedWorker, want ...string) {

@@ -68,10 +68,7 @@ var fuzzedPods = []string{"a/0/first@1", "a/0/second@2", "a/1/other@1", "a/7/bey
 
 func newFuzzed(t testing.TB) *fuzzed {
 	clk := clocktesting.NewFakeClock(noon)
-	f := &fuzzed{
-		Coordinator: New(tokens{&sync.Map{}}, clk, func(RunID) {}, prometheus.NewRegistry()),
-		t:           t, clock: clk, sessions: map[int]*fuzzedSession{},
-	}
+	f := &fuzzed{Coordinator: New(tokens{&sync.Map{}}, clk, func(RunID) {}, prometheus.NewRegistry()), t: t, clock: clk, sessions: map[int]*fuzzedSession{}}
 	f.after = func(time.Duration, func()) func() { return func() {} }
 	f.connections = newConnections(nil, maxStrangers, func(rejection) {}, newReception(f.after))
 	f.direct()
@@ -252,9 +249,7 @@ func FuzzSessions(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	f.Fuzz(func(t *testing.T, events []byte) {
-		newFuzzed(t).play(events[:min(len(events), maxEvents)])
-	})
+	f.Fuzz(func(t *testing.T, events []byte) { newFuzzed(t).play(events[:min(len(events), maxEvents)]) })
 }
 
 // No pod but those of a worker contributes to its run, whatever it says that it is.

@@ -7,6 +7,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestSnapshotsAreNotifiedOnceASecond(t *testing.T) {
@@ -15,9 +16,7 @@ func TestSnapshotsAreNotifiedOnceASecond(t *testing.T) {
 	before := r.notifications()
 	step := func(what string, want int) {
 		t.Helper()
-		if got := r.notifications() - before; got != want {
-			t.Errorf("%s: notified %d times, want %d", what, got, want)
-		}
+		same.As(t, what+": notified", want, r.notifications()-before)
 		before = r.notifications()
 	}
 	w0, w1 := r.connect("a", 0, "pod"), r.connect("a", 1, "pod")
@@ -120,9 +119,7 @@ func TestReadinessIsPaced(t *testing.T) {
 	s := attached(t, c, "a", 0)
 	const seconds = 60
 	for i := range 100 * seconds {
-		for _, m := range []*workerv1.Readiness{
-			{Reason: workerv1.ReasonTargetUnreachable, Message: fmt.Sprint("try ", i)}, {Ready: true},
-		} {
+		for _, m := range []*workerv1.Readiness{{Reason: workerv1.ReasonTargetUnreachable, Message: fmt.Sprint("try ", i)}, {Ready: true}} {
 			must.Succeed(t, c.readiness(s, m))
 		}
 		clk.Step(10 * time.Millisecond)

@@ -92,10 +92,8 @@ func TestLoadsAreCreatedOnce(t *testing.T) {
 func TestALoadDoesNotTakeTheLoadTestOfAnother(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*v1beta1.LoadTest){
-		"without an owner": func(one *v1beta1.LoadTest) { one.OwnerReferences = nil },
-		"with more workers": func(one *v1beta1.LoadTest) {
-			one.Spec.Parallelism = ptr.To[int32](7)
-		},
+		"without an owner":  func(one *v1beta1.LoadTest) { one.OwnerReferences = nil },
+		"with more workers": func(one *v1beta1.LoadTest) { one.Spec.Parallelism = ptr.To[int32](7) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

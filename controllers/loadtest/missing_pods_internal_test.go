@@ -15,28 +15,17 @@ import (
 // The words of the Job controller, without what is another name at each attempt.
 func TestRefusal(t *testing.T) {
 	for name, tc := range map[string]struct{ note, want string }{
-		"quota": {
-			`Error creating: pods "hello-0-x7k2p" is forbidden: exceeded quota: tests, requested: pods=1, used: pods=2, limited: pods=2`,
-			"exceeded quota: tests, requested: pods=1, used: pods=2, limited: pods=2",
-		},
-		"pod security": {
-			`Error creating: pods "hello-0-x7k2p" is forbidden: violates PodSecurity "restricted:latest": hostNetwork=true`,
-			`violates PodSecurity "restricted:latest": hostNetwork=true`,
-		},
-		"limit range": {
-			`Error creating: pods "hello-0-x7k2p" is forbidden: maximum memory usage per Container is 64Mi, but limit is 1Gi`,
-			"maximum memory usage per Container is 64Mi, but limit is 1Gi",
-		},
-		"webhook": {
-			`Error creating: admission webhook "pods.example.com" denied the request: no`,
-			`admission webhook "pods.example.com" denied the request: no`,
-		},
+		"quota": {`Error creating: pods "hello-0-x7k2p" is forbidden: exceeded quota: tests, requested: pods=1, used: pods=2, limited: pods=2`,
+			"exceeded quota: tests, requested: pods=1, used: pods=2, limited: pods=2"},
+		"pod security": {`Error creating: pods "hello-0-x7k2p" is forbidden: violates PodSecurity "restricted:latest": hostNetwork=true`,
+			`violates PodSecurity "restricted:latest": hostNetwork=true`},
+		"limit range": {`Error creating: pods "hello-0-x7k2p" is forbidden: maximum memory usage per Container is 64Mi, but limit is 1Gi`,
+			"maximum memory usage per Container is 64Mi, but limit is 1Gi"},
+		"webhook":  {`Error creating: admission webhook "pods.example.com" denied the request: no`, `admission webhook "pods.example.com" denied the request: no`},
 		"invalid":  {`Error creating: Pod "hello-0-x7k2p" is invalid: spec.priority: Forbidden`, "spec.priority: Forbidden"},
 		"anything": {"no more", "no more"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			same.As(t, "refusal", tc.want, refusal([]eventsv1.Event{{Note: tc.note}}))
-		})
+		t.Run(name, func(t *testing.T) { same.As(t, "refusal", tc.want, refusal([]eventsv1.Event{{Note: tc.note}})) })
 	}
 }
 
@@ -60,9 +49,7 @@ func TestTheLatestRefusalCounts(t *testing.T) {
 		}, "latest"},
 		"a series": {[]eventsv1.Event{first, series, old}, "series"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			same.As(t, "refusal", tc.want, refusal(tc.events))
-		})
+		t.Run(name, func(t *testing.T) { same.As(t, "refusal", tc.want, refusal(tc.events)) })
 	}
 }
 

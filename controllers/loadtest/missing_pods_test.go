@@ -25,10 +25,8 @@ import (
 func refuse(t *testing.T, c client.Client, job *batchv1.Job, name, message string) {
 	t.Helper()
 	e := &corev1.Event{
-		InvolvedObject: corev1.ObjectReference{
-			APIVersion: "batch/v1", Kind: "Job", Namespace: job.Namespace, Name: job.Name, UID: job.UID,
-		},
-		Reason: "FailedCreate", Type: corev1.EventTypeWarning, Source: corev1.EventSource{Component: "job-controller"},
+		InvolvedObject: corev1.ObjectReference{APIVersion: "batch/v1", Kind: "Job", Namespace: job.Namespace, Name: job.Name, UID: job.UID},
+		Reason:         "FailedCreate", Type: corev1.EventTypeWarning, Source: corev1.EventSource{Component: "job-controller"},
 		Message: message, Count: 1, FirstTimestamp: job.CreationTimestamp, LastTimestamp: job.CreationTimestamp,
 	}
 	e.Namespace, e.Name = job.Namespace, name

@@ -27,6 +27,10 @@ func TestPodState(t *testing.T) {
 	ended := func(phase corev1.PodPhase, terminated *corev1.ContainerStateTerminated) corev1.PodStatus {
 		return corev1.PodStatus{Phase: phase, ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: terminated}}}}
 	}
+	scheduled := func(status corev1.ConditionStatus, reason, message string) corev1.PodStatus {
+		return corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: status, Reason: reason, Message: message}}}
+	}
+	running := []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
 	imagePull := `the image "nowhere/worker:v9" cannot be pulled; correct spec.worker.image, or load the image into the nodes`
 	for name, tc := range map[string]struct {
 		status          corev1.PodStatus
@@ -34,50 +38,28 @@ func TestPodState(t *testing.T) {
 		reason, message string
 	}{
 		"created": {status: corev1.PodStatus{Phase: corev1.PodPending}, state: exchange.PodWaiting},
-		"unschedulable": {
-			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
-				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/3 nodes are available",
-			}}},
-			state: exchange.PodWaiting, reason: v1beta1.ReasonUnschedulable, message: "waits for a node: 0/3 nodes are available",
-		},
-		"scheduled": {
-			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}},
-			state:  exchange.PodWaiting,
-		},
-		"scheduled at last": {
-			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, Reason: corev1.PodReasonUnschedulable}}},
-			state:  exchange.PodWaiting,
-		},
-		"held back by a gate": {
-			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated}}},
-			state:  exchange.PodWaiting,
-		},
-		"about to run": {
-			status: corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}},
-			state:  exchange.PodWaiting,
-		},
-		"starting":      {status: waiting("ContainerCreating"), state: exchange.PodWaiting},
-		"image missing": {status: waiting("ErrImagePull"), state: exchange.PodWaiting, reason: v1beta1.ReasonImagePull, message: imagePull},
+		"unschedulable": {status: scheduled(corev1.ConditionFalse, corev1.PodReasonUnschedulable, "0/3 nodes are available"),
+			state: exchange.PodWaiting, reason: v1beta1.ReasonUnschedulable, message: "waits for a node: 0/3 nodes are available"},
+		"scheduled":           {status: scheduled(corev1.ConditionTrue, "", ""), state: exchange.PodWaiting},
+		"scheduled at last":   {status: scheduled(corev1.ConditionTrue, corev1.PodReasonUnschedulable, ""), state: exchange.PodWaiting},
+		"held back by a gate": {status: scheduled(corev1.ConditionFalse, corev1.PodReasonSchedulingGated, ""), state: exchange.PodWaiting},
+		"about to run":        {status: corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: running}, state: exchange.PodWaiting},
+		"starting":            {status: waiting("ContainerCreating"), state: exchange.PodWaiting},
+		"image missing":       {status: waiting("ErrImagePull"), state: exchange.PodWaiting, reason: v1beta1.ReasonImagePull, message: imagePull},
 		// The kubelet alternates between the two; the message must not.
 		"image back-off": {status: waiting("ImagePullBackOff"), state: exchange.PodWaiting, reason: v1beta1.ReasonImagePull, message: imagePull},
 		"bad config":     {status: waiting("CreateContainerConfigError"), state: exchange.PodWaiting, reason: v1beta1.ReasonCreateRefused, message: "the container cannot be created: back-off 10s"},
 		"running":        {status: corev1.PodStatus{Phase: corev1.PodRunning}, state: exchange.PodRunning},
-		"killed": {
-			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137}),
-			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "OOMKilled, exit code 137",
-		},
-		"failed without a message": {
-			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 2}),
-			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Error, exit code 2; the log of its pod may say why",
-		},
+		"killed": {status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137}),
+			state: exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "OOMKilled, exit code 137"},
+		"failed without a message": {status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 2}),
+			state: exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Error, exit code 2; the log of its pod may say why"},
 		"failed with a message": {
 			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 1, Message: "starting\ncannot read the token\n"}),
 			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Error, exit code 1: cannot read the token",
 		},
-		"evicted": {
-			status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"},
-			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Evicted: low on memory",
-		},
+		"evicted": {status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"},
+			state: exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Evicted: low on memory"},
 		"evicted, and its container unknown": {
 			status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory", ContainerStatuses: []corev1.ContainerStatus{{}}},
 			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Evicted: low on memory",

@@ -36,10 +36,8 @@ func TestInvalidWorkersEndTheRun(t *testing.T) {
 			}},
 			`The API server refuses the Job of the workers: spec.worker.resources.requests: Invalid value: "2Gi": must be less than or equal to memory limit of 1Gi.`,
 		},
-		"a toleration of any value with a value": {
-			v1beta1.Worker{Tolerations: []corev1.Toleration{{Key: "load", Operator: corev1.TolerationOpExists, Value: "yes"}}},
-			"The API server refuses the Job of the workers: spec.worker.tolerations[0].operator: Invalid value: ",
-		},
+		"a toleration of any value with a value": {v1beta1.Worker{Tolerations: []corev1.Toleration{{Key: "load", Operator: corev1.TolerationOpExists, Value: "yes"}}},
+			"The API server refuses the Job of the workers: spec.worker.tolerations[0].operator: Invalid value: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, lt := newFixture(t, apiserver.Client(t)), hello(t)
@@ -72,10 +70,7 @@ func TestARefusedJobIsTriedAgain(t *testing.T) {
 			refuse: quota,
 			want:   "The API server refuses the Job of the workers: exceeded quota: none, requested: count/jobs.batch=1, used: count/jobs.batch=0, limited: count/jobs.batch=0.",
 		},
-		"policy": {
-			refuse: denying,
-			want:   "The API server refuses the Job of the workers: ValidatingAdmissionPolicy 'deny-",
-		},
+		"policy": {refuse: denying, want: "The API server refuses the Job of the workers: ValidatingAdmissionPolicy 'deny-"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := apiserver.Client(t)

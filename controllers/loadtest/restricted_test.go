@@ -35,10 +35,8 @@ var workerFields = map[string][]any{
 	},
 	"Driver":       {v1beta1.Driver(""), v1beta1.DriverAuto, v1beta1.DriverVegeta},
 	"NodeSelector": {map[string]string(nil), map[string]string{}, map[string]string{"node-role.kubernetes.io/control-plane": ""}, map[string]string{"": "\x00"}},
-	"Tolerations": {
-		[]corev1.Toleration(nil), []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
-		[]corev1.Toleration{{Key: "a", Operator: "Is", Value: "b", Effect: "Never", TolerationSeconds: ptr.To[int64](-1)}},
-	},
+	"Tolerations": {[]corev1.Toleration(nil), []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+		[]corev1.Toleration{{Key: "a", Operator: "Is", Value: "b", Effect: "Never", TolerationSeconds: ptr.To[int64](-1)}}},
 	"Labels": {
 		map[string]string(nil), map[string]string{"team": "a"}, map[string]string{desired.LabelRun: "forged"}, map[string]string{"job-name": "a"}, map[string]string{"a b": "\x00"},
 	},

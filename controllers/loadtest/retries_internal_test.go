@@ -100,9 +100,7 @@ func TestLongestDelay(t *testing.T) {
 	d.add(at, time.Second)
 	d.add(at.Add(time.Second), 3*time.Second)
 	d.add(at.Add(30*time.Second), 2*time.Second)
-	for after, want := range map[time.Duration]time.Duration{
-		31 * time.Second: 3 * time.Second, 61 * time.Second: 2 * time.Second, 90 * time.Second: 0,
-	} {
+	for after, want := range map[time.Duration]time.Duration{31 * time.Second: 3 * time.Second, 61 * time.Second: 2 * time.Second, 90 * time.Second: 0} {
 		if got := d.longest(at.Add(after)); got != want {
 			t.Errorf("after %v: %v, want %v", after, got, want)
 		}

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -37,9 +35,7 @@ limits:
 		"other":  of(func(l *policy.Limits) { l.Workers, l.WorkersAtOnce, l.Users = 80, 80, 50 }),
 		"team-c": of(func(l *policy.Limits) { l.Workers, l.WorkersAtOnce = 10, 20 }),
 	} {
-		if diff := cmp.Diff(want, p.For(namespace).Limits); diff != "" {
-			t.Errorf("limits of %s (-want +got):\n%s", namespace, diff)
-		}
+		same.As(t, "limits of "+namespace, want, p.For(namespace).Limits)
 	}
 	same.As(t, "limits of the cluster", policy.Cluster{Runs: 7, Workers: 80}, p.Cluster())
 }

@@ -35,9 +35,7 @@ func TestLoadRefuses(t *testing.T) {
 		"a stop of none":        {`stop: {namespaces: [""]}`, `stop.namespaces[0]: "" must be the name of a namespace`},
 		"a regular expression":  {"workers: [{namespaces: ['[ab]']}]", `workers[0].namespaces[0]: "[ab]" must be`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			refused(t, tc.document, tc.want)
-		})
+		t.Run(name, func(t *testing.T) { refused(t, tc.document, tc.want) })
 	}
 }
 

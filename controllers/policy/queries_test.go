@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -35,12 +33,8 @@ prometheus:
 		if got, ok := queries.Named("connections"); !ok || got != want {
 			t.Errorf("of %s: %+v, want %+v", namespace, got, want)
 		}
-		if diff := cmp.Diff([]string{"connections", "hits", "l1", "l2", "l3", "l4"}, queries.Names()); diff != "" {
-			t.Errorf("names of %s (-want +got):\n%s", namespace, diff)
-		}
-		if diff := cmp.Diff([]string{"connections", "l1", "l2", "l3"}, queries.Limited()); diff != "" {
-			t.Errorf("those that are asked for all runs of %s (-want +got):\n%s", namespace, diff)
-		}
+		same.As(t, "names of "+namespace, []string{"connections", "hits", "l1", "l2", "l3", "l4"}, queries.Names())
+		same.As(t, "those that are asked for all runs of "+namespace, []string{"connections", "l1", "l2", "l3"}, queries.Limited())
 		if !queries.Allows("hits") || queries.Allows("other") {
 			t.Errorf("%s may name what is not there, or not what is", namespace)
 		}

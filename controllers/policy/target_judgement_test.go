@@ -284,6 +284,13 @@ func TestRulesThatMeanNothing(t *testing.T) {
 		`{hosts: ["*"], ports: ["1-70000"]}`:    `targets.rules[0].ports: "1-70000" must be a port`,
 		`{hosts: ["*"], ports: ["9-8"]}`:        `targets.rules[0].ports: "9-8" must be a port`,
 		`{namespaces: [a]}`:                     `targets.rules[0]: must have hosts or cidrs`,
+		`{hosts: [""]}`:                         `targets.rules[0].hosts: "" must be a host`,
+		`{hosts: ["*example.com"]}`:             `targets.rules[0].hosts: "*example.com" must be a host`,
+		`{hosts: ["http://example.com"]}`:       `targets.rules[0].hosts: "http://example.com" must be a host`,
+		`{hosts: ["example.com:80"]}`:           `targets.rules[0].hosts: "example.com:80" must be a host`,
+		`{hosts: ["a b"]}`:                      `targets.rules[0].hosts: "a b" must be a host`,
+		`{hosts: ["*."]}`:                       `targets.rules[0].hosts: "*." must be a host`,
+		`{hosts: [10.0.0.0/33]}`:                `targets.rules[0].hosts: "10.0.0.0/33" must be a host`,
 	} {
 		_, err := policy.Load([]byte("targets: {rules: [" + document + "]}"))
 		if err == nil || !strings.Contains(err.Error(), want) {

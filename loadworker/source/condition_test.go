@@ -73,8 +73,7 @@ func TestWalkGoesByConditions(t *testing.T) {
 	}{
 		"with each step": {0, []string{`{"token": 1}`, `{"order": {}}`, `{"order": {"paid": true}}`},
 			"/login?name=ann; /state/1, waits 1s; /state/1, waits 1m0s; /lounge; /lounge; /seat/7; /bye; false 5 "},
-		"without some": {1, []string{`{"token": 1}`, `{"order": {"paid": true}}`},
-			"/login?name=bob; /state/1, leaves out [2 3 4]; /bye; false 5 "},
+		"without some": {1, []string{`{"token": 1}`, `{"order": {"paid": true}}`}, "/login?name=bob; /state/1, leaves out [2 3 4]; /bye; false 5 "},
 		"never paid": {1, []string{`{"token": 1}`, `{"order": {}}`, `{"order": {"paid": false}}`, `{"order": {}}`},
 			"/login?name=bob; /state/1, waits 1s; /state/1, waits 1s; /state/1; true 1 until never held in 3 tries"},
 		"without a result": {1, []string{`{"token": 1}`, `{"order": {"paid": "yes"}}`},
@@ -258,22 +257,14 @@ func TestFirstRequestsWithoutValuesAreRefused(t *testing.T) {
 		`journey "look": steps[2]: request "cart" has ${token}, and may be the first of a journey, when the user has none: give a step before it that captures token the condition token == null, or this step token != null`: func(c *Config) {
 			c.Journeys[0].Steps[0].If = "status == 0"
 		},
-		`journey "sit": steps[1]: request "seat" has ${seat}, and may be the first of a journey`: func(c *Config) {
-			c.Journeys[1].Steps[1].If = "status == 200"
-		},
+		`journey "sit": steps[1]: request "seat" has ${seat}, and may be the first of a journey`: func(c *Config) { c.Journeys[1].Steps[1].If = "status == 200" },
 		`journey "sit": keepValues: must be the same of all journeys, which the same users carry out`: func(c *Config) {
 			c.Requests[2].Path = "/seat"
 			c.Journeys[1].KeepValues, c.Journeys[1].Steps = false, []JourneyStep{{Request: 0, Times: 1}}
 		},
-		`journey "look": steps: with keepValues, at least one request must have no if`: func(c *Config) {
-			c.Journeys[0].Steps[2].If = "token != null"
-		},
-		`journey "look": steps[1]: if: may have no result, and is asked before the journey sends anything`: func(c *Config) {
-			c.Journeys[0].Steps[1].If = "token > 3"
-		},
-		`journey "look": steps[2]: request "seat" has ${seat}, which no request before it captures`: func(c *Config) {
-			c.Journeys[0].Steps[2].Request = 2
-		},
+		`journey "look": steps: with keepValues, at least one request must have no if`:                     func(c *Config) { c.Journeys[0].Steps[2].If = "token != null" },
+		`journey "look": steps[1]: if: may have no result, and is asked before the journey sends anything`: func(c *Config) { c.Journeys[0].Steps[1].If = "token > 3" },
+		`journey "look": steps[2]: request "seat" has ${seat}, which no request before it captures`:        func(c *Config) { c.Journeys[0].Steps[2].Request = 2 },
 	} {
 		c := member()
 		edit(&c)

@@ -102,10 +102,7 @@ func TestCycleCounterCountsTrillionsOfRequests(t *testing.T) {
 // do the arrivals of each worker.
 func TestSequentialTakesEachRowAsOften(t *testing.T) {
 	table := rows(t, Sequential, "a", "0", "1", "2", "3")
-	requests := []Request{
-		{Name: "with", Weight: 1, Method: "GET", Path: "/${a}"},
-		{Name: "without", Weight: 1, Method: "GET", Path: "/"},
-	}
+	requests := []Request{{Name: "with", Weight: 1, Method: "GET", Path: "/${a}"}, {Name: "without", Weight: 1, Method: "GET", Path: "/"}}
 	s := mustNew(t, Config{Requests: requests, Tables: []*Table{table}, Workers: 3})
 	for name, order := range map[string]func(i int64) Order{
 		"one user":   func(i int64) Order { return Order{By: 1, N: i, Streams: 1} },

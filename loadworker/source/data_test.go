@@ -88,36 +88,20 @@ func TestNewRefusesBadData(t *testing.T) {
 		tables  []*Table
 		want    string
 	}{
-		"an unknown column": {
-			Request{Path: "/${zip}"}, []*Table{table("name,city", "Ada,London")},
-			`request "r": path: unknown variable ${zip}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}, the columns of spec.data; write $$ for a dollar sign`,
-		},
-		"a column of two tables": {
-			Request{Path: "/"}, []*Table{table("a,b", "1,2"), table("c,b", "1,2")},
-			`data "d", file d.csv: column 2 has the same name as a column of data "d", file d.csv`,
-		},
-		"a space in a path": {
-			Request{Path: "/${a}"}, []*Table{table("a", "ok", "not ok")},
-			`data "d", file d.csv, line 3: column "a": the character at 3 must be percent-encoded, as it stands in a path`,
-		},
-		"a space at the beginning": {
-			Request{Path: "/${a}"}, []*Table{table("a", "\" x\"")}, `column "a": the character at 0 must be percent-encoded`,
-		},
-		"a control in a path": {
-			Request{Path: "/${a}"}, []*Table{table("a", "x\x7f")}, `column "a": the character at 1 must be percent-encoded`,
-		},
-		"one in a column that is in the body, too": {
-			Request{Path: "/${a}", Body: "${a}", Headers: []Header{{Name: "X", Value: "${a}"}}}, []*Table{table("a", "not ok")},
-			`column "a": the character at 3 must be percent-encoded`,
-		},
-		"a line break in a header": {
-			Request{Path: "/", Headers: []Header{{Name: "X", Value: "${a}"}}}, []*Table{table("a", "\"x\r\nY: z\"")},
-			`data "d", file d.csv, line 2: column "a": holds a control character, and stands in a header`,
-		},
-		"a path that is none": {
-			Request{Path: "/", Expect: Expectation{JSON: []ExpectedValue{{Path: "$.a"}}}}, nil,
-			`request "r": expect.json[0].path: "$.a" is not a path`,
-		},
+		"an unknown column": {Request{Path: "/${zip}"}, []*Table{table("name,city", "Ada,London")},
+			`request "r": path: unknown variable ${zip}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}, the columns of spec.data; write $$ for a dollar sign`},
+		"a column of two tables": {Request{Path: "/"}, []*Table{table("a,b", "1,2"), table("c,b", "1,2")},
+			`data "d", file d.csv: column 2 has the same name as a column of data "d", file d.csv`},
+		"a space in a path": {Request{Path: "/${a}"}, []*Table{table("a", "ok", "not ok")},
+			`data "d", file d.csv, line 3: column "a": the character at 3 must be percent-encoded, as it stands in a path`},
+		"a space at the beginning": {Request{Path: "/${a}"}, []*Table{table("a", "\" x\"")}, `column "a": the character at 0 must be percent-encoded`},
+		"a control in a path":      {Request{Path: "/${a}"}, []*Table{table("a", "x\x7f")}, `column "a": the character at 1 must be percent-encoded`},
+		"one in a column that is in the body, too": {Request{Path: "/${a}", Body: "${a}", Headers: []Header{{Name: "X", Value: "${a}"}}}, []*Table{table("a", "not ok")},
+			`column "a": the character at 3 must be percent-encoded`},
+		"a line break in a header": {Request{Path: "/", Headers: []Header{{Name: "X", Value: "${a}"}}}, []*Table{table("a", "\"x\r\nY: z\"")},
+			`data "d", file d.csv, line 2: column "a": holds a control character, and stands in a header`},
+		"a path that is none": {Request{Path: "/", Expect: Expectation{JSON: []ExpectedValue{{Path: "$.a"}}}}, nil,
+			`request "r": expect.json[0].path: "$.a" is not a path`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

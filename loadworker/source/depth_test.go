@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A megabyte of brackets must not become half a gigabyte of stack.
@@ -55,12 +56,8 @@ func stacks() int64 {
 }
 
 func TestDepth(t *testing.T) {
-	for body, want := range map[string]int{
-		"": 0, "1": 0, "[]": 1, "[[],[]]": 2, `{"a":[{}]}`: 3, `"[[["`: 0, `["\"[["]`: 1, `["\\",[]]`: 2, "]]][": 0, `"`: 0, `"\`: 0,
-	} {
-		if got := depth([]byte(body)); got != want {
-			t.Errorf("%s: got %d, want %d", body, got, want)
-		}
+	for body, want := range map[string]int{"": 0, "1": 0, "[]": 1, "[[],[]]": 2, `{"a":[{}]}`: 3, `"[[["`: 0, `["\"[["]`: 1, `["\\",[]]`: 2, "]]][": 0, `"`: 0, `"\`: 0} {
+		same.As(t, body, want, depth([]byte(body)))
 	}
 	deep := strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth)
 	if _, ok := parseJSON([]byte(deep)); !ok {

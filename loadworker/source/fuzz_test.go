@@ -12,9 +12,7 @@ import (
 
 // A text that compiles can be rendered, and without variables renders as itself.
 func FuzzCompile(f *testing.F) {
-	for _, seed := range []string{
-		"", "$", "$$", "${user}", "${rand:1-2}", "${rand:", "a$${seq}", "${uuid", "${}", "${name}${city}", "${rand:0-9223372036854775807}",
-	} {
+	for _, seed := range []string{"", "$", "$$", "${user}", "${rand:1-2}", "${rand:", "a$${seq}", "${uuid", "${}", "${name}${city}", "${rand:0-9223372036854775807}"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

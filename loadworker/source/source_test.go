@@ -21,20 +21,14 @@ func TestRender(t *testing.T) {
 		ClientHeader: "x-client-id",
 		Requests: []Request{{
 			Name: "create", Weight: 1, Method: "POST", Path: "/urls?u=${user}", Body: `{"n":${seq}}`,
-			Headers: []Header{
-				{Name: "content-type", Value: "application/json"}, {Name: "X-Client-Id", Value: "c${user}"}, {Name: "host", Value: "w${worker}.example"},
-			},
-		}, {
-			Name: "read", Weight: 1, Method: "GET", Path: "/", Headers: []Header{{Name: "Accept", Value: "any"}},
-		}},
+			Headers: []Header{{Name: "content-type", Value: "application/json"}, {Name: "X-Client-Id", Value: "c${user}"}, {Name: "host", Value: "w${worker}.example"}},
+		}, {Name: "read", Weight: 1, Method: "GET", Path: "/", Headers: []Header{{Name: "Accept", Value: "any"}}}},
 	})
 	var b Buffer
 	s.Render(&b, 0, Vars{User: 4, Seq: 99, Worker: 2})
 	want := transport.Request{
 		Method: "POST", Path: []byte("/urls?u=4"), Body: []byte(`{"n":99}`), Host: []byte("w2.example"),
-		Headers: []transport.Header{
-			{Name: "Content-Type", Value: []byte("application/json")}, {Name: "X-Client-Id", Value: []byte("c4")},
-		},
+		Headers: []transport.Header{{Name: "Content-Type", Value: []byte("application/json")}, {Name: "X-Client-Id", Value: []byte("c4")}},
 	}
 	same.As(t, "request", want, b.Request)
 	if string(b.Client) != "c4" {
@@ -105,10 +99,8 @@ func TestNewRefuses(t *testing.T) {
 		want   string
 	}{
 		"an unknown variable in the body": {func(r *Request) { r.Body = "${foo}" }, `request "r": body: unknown variable ${foo}; known are`},
-		"one in a body that is not shown": {
-			func(r *Request) { r.Body, r.BodyHidden = "${seq}, $$5: ${top secret}", true },
-			`request "r": body: the $ at 13 does not begin any of ${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}; write $$ for a dollar sign`,
-		},
+		"one in a body that is not shown": {func(r *Request) { r.Body, r.BodyHidden = "${seq}, $$5: ${top secret}", true },
+			`request "r": body: the $ at 13 does not begin any of ${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}; write $$ for a dollar sign`},
 		"one in the path of such a request":  {func(r *Request) { r.Path, r.BodyHidden = "/${foo}", true }, `request "r": path: unknown variable ${foo}`},
 		"one in the path":                    {func(r *Request) { r.Path = "/${foo}" }, `request "r": path: unknown variable ${foo}`},
 		"one in a header":                    {func(r *Request) { r.Headers = []Header{{Name: "X-A", Value: "${foo}"}} }, `request "r": header "X-A": unknown variable ${foo}`},
@@ -144,10 +136,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestNewNamesEveryMistake(t *testing.T) {
-	_, err := New(Config{Requests: []Request{
-		{Name: "a", Weight: 1, Method: "GET", Path: "x"},
-		{Name: "b", Weight: 1, Method: "GET", Path: "/", Body: "$"},
-	}})
+	_, err := New(Config{Requests: []Request{{Name: "a", Weight: 1, Method: "GET", Path: "x"}, {Name: "b", Weight: 1, Method: "GET", Path: "/", Body: "$"}}})
 	if err == nil || !strings.Contains(err.Error(), `"a"`) || !strings.Contains(err.Error(), `"b"`) {
 		t.Errorf("New = %v, want both requests named", err)
 	}

@@ -34,10 +34,7 @@ func targetsOf(s *Source, request int, hits int64) []string {
 }
 
 func TestTargetsAreSentInTurn(t *testing.T) {
-	s := mustNew(t, Config{Requests: []Request{
-		{Name: "replay", Weight: 2, Targets: numbered(t, 3)},
-		{Name: "other", Weight: 3, Method: "GET", Path: "/other"},
-	}})
+	s := mustNew(t, Config{Requests: []Request{{Name: "replay", Weight: 2, Targets: numbered(t, 3)}, {Name: "other", Weight: 3, Method: "GET", Path: "/other"}}})
 	want := []string{"/0", "/1", "/2", "/0", "/1", "/2", "/0", "/1"}
 	if diff := cmp.Diff(want, targetsOf(s, 0, 20)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -82,9 +79,7 @@ func TestUsersTakeTargetsInTurn(t *testing.T) {
 
 // A setup sends requests outside the mix, such as one of weight 0.
 func TestTargetsOutsideAMixAreSentInTurn(t *testing.T) {
-	s := mustNew(t, Config{Requests: []Request{
-		{Name: "replay", Targets: numbered(t, 3)}, {Name: "other", Weight: 1, Method: "GET", Path: "/other"},
-	}})
+	s := mustNew(t, Config{Requests: []Request{{Name: "replay", Targets: numbered(t, 3)}, {Name: "other", Weight: 1, Method: "GET", Path: "/other"}}})
 	var b Buffer
 	s.Render(&b, 0, Vars{Seq: 7, Order: Order{Streams: 1}})
 	if got := string(b.Request.Path); got != "/1" {
@@ -118,9 +113,7 @@ func TestHeadersOfATargetReplaceThoseOfTheRequest(t *testing.T) {
 		}
 		got = append(got, line)
 	}
-	want := []string{
-		`/0 c0 all.example "" A=0 X-Client=c0`, `/own own own.example "" A=1 X-Client=own`, `/body c2 all.example "b" A=2 X-Client=c2`,
-	}
+	want := []string{`/0 c0 all.example "" A=0 X-Client=c0`, `/own own own.example "" A=1 X-Client=own`, `/body c2 all.example "b" A=2 X-Client=c2`}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -129,9 +122,7 @@ func TestHeadersOfATargetReplaceThoseOfTheRequest(t *testing.T) {
 func TestTargetsAllocateNothing(t *testing.T) {
 	targets := numbered(t, 100)
 	must.Succeed(t, targets.Add(Target{Method: "POST", Path: "/a", Headers: []Header{{Name: "A", Value: "b"}}, Body: []byte("c")}))
-	s := mustNew(t, Config{Requests: []Request{
-		{Name: "replay", Weight: 1, Targets: targets, Headers: []Header{{Name: "A", Value: "${seq}"}}},
-	}})
+	s := mustNew(t, Config{Requests: []Request{{Name: "replay", Weight: 1, Targets: targets, Headers: []Header{{Name: "A", Value: "${seq}"}}}}})
 	var b Buffer
 	seq := int64(0)
 	render := func() {

@@ -66,10 +66,7 @@ func TestSeriesMayExpectAnyResponse(t *testing.T) {
 		p := &s.Points[0]
 		p.Due, p.Sent, p.Expected, p.Outcomes[o], p.Longest = 1, 1, 1, 1, time.Millisecond
 		p.Times[measure.TimeSlot(time.Millisecond)] = 1
-		m := &workerv1.StepMeasurement{
-			Due: 1, Series: EncodeSeries(s),
-			Requests: []*workerv1.RequestMeasurement{{Sent: 1, Expected: 1, Outcomes: p.Outcomes[:]}},
-		}
+		m := &workerv1.StepMeasurement{Due: 1, Series: EncodeSeries(s), Requests: []*workerv1.RequestMeasurement{{Sent: 1, Expected: 1, Outcomes: p.Outcomes[:]}}}
 		if _, err := ReadSeries(m, time.Second); err != nil {
 			t.Errorf("%s: refused: %v", o, err)
 		}

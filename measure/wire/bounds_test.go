@@ -3,7 +3,6 @@ package wire
 import (
 	"strings"
 	"testing"
-	"time"
 	"unsafe"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -98,15 +97,6 @@ func TestPairsAreCountsOfTwoBytes(t *testing.T) {
 			t.Errorf("pairCount(%x, %x) = %v, want %v", test.low, test.high, got, test.want)
 		}
 	}
-	// A gap whose second byte is 0x80.
-	if h, err := readHistogram(&workerv1.Histogram{Counts: counts(key(2048, 1))}, 1); err != nil {
-		t.Error(err)
-	} else if dense := make([]int64, measure.Slots); true {
-		h.addTo(dense)
-		if dense[2048] != 1 {
-			t.Error("slot 2048 is empty")
-		}
-	}
 }
 
 // A thousand workers have a reading each, for as long as their step lasts.
@@ -142,19 +132,20 @@ func TestReadingTakesTheMemoryOfItsCounts(t *testing.T) {
 	}
 }
 
-// Most targets answer as expected, and a histogram is large.
-func TestMergeWithoutFailuresHasNoHistogramsOfThem(t *testing.T) {
-	s := oneSuccess()
-	for _, failures := range []bool{false, true} {
-		if failures {
-			s.Requests[0].Expected = 0
-			s.Requests[0].Failed.Service, s.Requests[0].Failed.Response = measure.NewHistogram(), nil
-			s.Requests[0].Failed.Service.Record(time.Millisecond)
-		}
-		got, err := Decode(travel(t, s), 1)
+// Most targets answer as expected, and a histogram is large. A failure's time may be all that
+// there is of its histogram.
+func TestFailuresAloneHaveHistograms(t *testing.T) {
+	one := &workerv1.Histogram{Counts: counts(key(0, 1))}
+	for _, tt := range []struct {
+		response, service *workerv1.Histogram
+		want              int64
+	}{{nil, nil, 0}, {one, nil, 1}, {nil, one, 1}} {
+		m := honest(t)
+		m.Requests[0].FailedResponse, m.Requests[0].FailedService = tt.response, tt.service
+		s, err := Decode(m, 1)
 		must.Succeed(t, err)
-		if f := got.Requests[0].Failed; (f.Response != nil) != failures || (f.Service != nil) != failures {
-			t.Errorf("with failures: %v, there are their times: %v", failures, f.Response != nil)
+		if f := s.Requests[0].Failed; (f.Response != nil) != (tt.want > 0) || (f.Service != nil) != (tt.want > 0) || tt.want > 0 && f.Response.Count()+f.Service.Count() != tt.want {
+			t.Errorf("%d times of failures: %+v", tt.want, f)
 		}
 	}
 }

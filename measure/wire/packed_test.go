@@ -154,9 +154,7 @@ func TestNoWordOverflowsInTheSum(t *testing.T) {
 	for range 3*maxAdded + 1 {
 		sum.add(h)
 	}
-	if got := sum.take().Counts()[slot]; got != (3*maxAdded+1)*most {
-		t.Errorf("the last slot counts %d, want %d", got, (3*maxAdded+1)*most)
-	}
+	same.As(t, "the last slot counts", (3*maxAdded+1)*most, sum.take().Counts()[slot])
 }
 
 func TestReadPackedRefuses(t *testing.T) {
@@ -212,9 +210,7 @@ func TestReadRefusesPackedTimesThatDoNotAddUp(t *testing.T) {
 		},
 		"requests[0].response: count: more than sent, 10": func(r *workerv1.RequestMeasurement) { r.Response.Packed = group(0, 1, 1) },
 		"requests[0].service: packed: truncated":          func(r *workerv1.RequestMeasurement) { r.Service.Packed = []byte{0} },
-		"requests[0].ideal: 9 values, measured are 10": func(r *workerv1.RequestMeasurement) {
-			r.Ideal = &workerv1.Histogram{Packed: group(0, 1, 1<<9-1)}
-		},
+		"requests[0].ideal: 9 values, measured are 10":    func(r *workerv1.RequestMeasurement) { r.Ideal = &workerv1.Histogram{Packed: group(0, 1, 1<<9-1)} },
 	} {
 		m := honest(t)
 		change(m.Requests[0])

@@ -302,24 +302,6 @@ func TestMergeRefusesOtherJourneys(t *testing.T) {
 	}
 }
 
-// A failure's time may be all that there is of its histogram.
-func TestTimesOfOneFailureAreMerged(t *testing.T) {
-	for name, change := range map[string]func(*workerv1.RequestMeasurement){
-		"response": func(r *workerv1.RequestMeasurement) {
-			r.FailedResponse = &workerv1.Histogram{Counts: counts(key(0, 1))}
-		},
-		"service": func(r *workerv1.RequestMeasurement) { r.FailedService = &workerv1.Histogram{Counts: counts(key(0, 1))} },
-	} {
-		m := honest(t)
-		change(m.Requests[0])
-		s, err := Decode(m, 1)
-		must.Succeed(t, err)
-		if f := s.Requests[0].Failed; f.Response == nil || f.Response.Count()+f.Service.Count() != 1 {
-			t.Errorf("%s time: %+v", name, f)
-		}
-	}
-}
-
 // oneSuccess is a measurement of one request that was answered as expected.
 func oneSuccess() *measure.Measurement {
 	s := measure.NewMeasurement(1)

@@ -69,9 +69,7 @@ func TestRerunHasTheSameSpec(t *testing.T) {
 	contains(t, "the report", got.out, "LoadTest "+p.namespace+"/again\n")
 	again, want := p.get("again"), old.Spec
 	want.Terminate = false
-	if diff := cmp.Diff(want, again.Spec); diff != "" {
-		t.Errorf("the spec (-old +new):\n%s", diff)
-	}
+	same.As(t, "the spec", want, again.Spec)
 	if diff := cmp.Diff(map[string]string{"team": "checkout"}, again.Labels); diff != "" {
 		t.Errorf("labels (-want +got), without those by which other programs find theirs:\n%s", diff)
 	}

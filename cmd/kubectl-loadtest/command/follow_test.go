@@ -91,55 +91,22 @@ func TestFollow(t *testing.T) {
 		wantErr string
 		wantLog []string
 	}{
-		"finished from the start": {
-			gets: []moment{{lt: end}},
-		},
-		"finishes while watched": {
-			gets:    []moment{{lt: start}},
-			watches: [][]watch.Event{{event(watch.Modified, start), event(watch.Modified, end)}},
-		},
-		"the watch closes": {
-			gets:    []moment{{lt: start}, {lt: start}, {lt: end}},
-			watches: [][]watch.Event{{}, {event(watch.Bookmark, start)}},
-		},
-		"the watch expires": {
-			gets:    []moment{{lt: start}, {lt: end}},
-			watches: [][]watch.Event{{{Type: watch.Error, Object: &expired}}},
-		},
-		"the watch is gone": {
-			gets:    []moment{{lt: start}, {lt: end}},
-			watches: [][]watch.Event{{{Type: watch.Error, Object: &gone}}},
-		},
-		"an event of something else": {
-			gets:    []moment{{lt: start}},
-			watches: [][]watch.Event{{{Type: watch.Modified, Object: &internal}, event(watch.Modified, end)}},
-		},
+		"finished from the start":    {gets: []moment{{lt: end}}},
+		"finishes while watched":     {gets: []moment{{lt: start}}, watches: [][]watch.Event{{event(watch.Modified, start), event(watch.Modified, end)}}},
+		"the watch closes":           {gets: []moment{{lt: start}, {lt: start}, {lt: end}}, watches: [][]watch.Event{{}, {event(watch.Bookmark, start)}}},
+		"the watch expires":          {gets: []moment{{lt: start}, {lt: end}}, watches: [][]watch.Event{{{Type: watch.Error, Object: &expired}}}},
+		"the watch is gone":          {gets: []moment{{lt: start}, {lt: end}}, watches: [][]watch.Event{{{Type: watch.Error, Object: &gone}}}},
+		"an event of something else": {gets: []moment{{lt: start}}, watches: [][]watch.Event{{{Type: watch.Modified, Object: &internal}, event(watch.Modified, end)}}},
 		"the server is away for a while": {
 			gets:    []moment{{err: errors.New("connection refused")}, {err: errors.New("connection refused")}, {lt: start}, {lt: end}},
 			watches: [][]watch.Event{{{Type: watch.Error, Object: &internal}}},
 			wantLog: []string{"connection refused", "etcd is away"},
 		},
-		"the watch is refused": {
-			gets:    []moment{{lt: start}, {lt: end}},
-			wantLog: []string{"the watch is refused"},
-		},
-		"never there": {
-			gets:    []moment{{err: apierrors.NewNotFound(loadtests, "hello")}},
-			wantErr: `loadtests.loadtest.dev "hello" not found`,
-		},
-		"forbidden": {
-			gets:    []moment{{err: apierrors.NewForbidden(loadtests, "hello", nil)}},
-			wantErr: "is forbidden",
-		},
-		"unauthorized": {
-			gets:    []moment{{err: apierrors.NewUnauthorized("the token has expired")}},
-			wantErr: "the token has expired",
-		},
-		"deleted": {
-			gets:    []moment{{lt: start}},
-			watches: [][]watch.Event{{event(watch.Deleted, start)}},
-			wantErr: "LoadTest hello was deleted while it was followed",
-		},
+		"the watch is refused": {gets: []moment{{lt: start}, {lt: end}}, wantLog: []string{"the watch is refused"}},
+		"never there":          {gets: []moment{{err: apierrors.NewNotFound(loadtests, "hello")}}, wantErr: `loadtests.loadtest.dev "hello" not found`},
+		"forbidden":            {gets: []moment{{err: apierrors.NewForbidden(loadtests, "hello", nil)}}, wantErr: "is forbidden"},
+		"unauthorized":         {gets: []moment{{err: apierrors.NewUnauthorized("the token has expired")}}, wantErr: "the token has expired"},
+		"deleted":              {gets: []moment{{lt: start}}, watches: [][]watch.Event{{event(watch.Deleted, start)}}, wantErr: "LoadTest hello was deleted while it was followed"},
 		"another of the same name": {
 			gets:    []moment{{lt: start}, {lt: seen("2", v1beta1.PhaseFinished, over)}},
 			watches: [][]watch.Event{{}},

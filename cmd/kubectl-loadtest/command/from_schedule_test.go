@@ -106,9 +106,7 @@ func TestRunFromRefuses(t *testing.T) {
 		"one that is not":   {[]string{"--from", "schedule/weekly"}, "kubectl loadtest list --all-namespaces lists the existing ones"},
 		"beside another":    {[]string{"--from", "schedule/nightly"}, "concurrencyPolicy is Forbid: two runs at once would disturb each other; follow it with kubectl loadtest watch nightly-29384760"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			p.run(append([]string{"run"}, tt.args...)...).fails(t, tt.want)
-		})
+		t.Run(name, func(t *testing.T) { p.run(append([]string{"run"}, tt.args...)...).fails(t, tt.want) })
 	}
 	if names := p.names(); len(names) > 0 {
 		t.Errorf("LoadTests %q were created", names)

@@ -116,8 +116,6 @@ func TestInitRefuses(t *testing.T) {
 		"no series":         {"1\n", []string{"--from-series", "-", "--service", "a"}, "--from-series -: line 1 has 1 column: there must be two columns"},
 		"no HAR":            {"{}", []string{"--from-har", "-"}, "has no log.entries"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			withInput(t, tt.input, append([]string{"init"}, tt.args...)...).fails(t, tt.want)
-		})
+		t.Run(name, func(t *testing.T) { withInput(t, tt.input, append([]string{"init"}, tt.args...)...).fails(t, tt.want) })
 	}
 }

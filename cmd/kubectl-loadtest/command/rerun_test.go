@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // TestRerunCreatesWhatArgoCDsActionDoes reads the LoadTests with which Argo CD's engine tests
@@ -27,8 +27,6 @@ func TestRerunCreatesWhatArgoCDsActionDoes(t *testing.T) {
 		}
 		got := copyOf(&both[0], "")
 		got.TypeMeta = both[1].TypeMeta
-		if diff := cmp.Diff(&both[1], got); diff != "" {
-			t.Errorf("%s: rerun creates (-as the action +got):\n%s", file, diff)
-		}
+		same.As(t, file+": rerun creates", &both[1], got)
 	}
 }

@@ -71,9 +71,7 @@ func results(t *testing.T, namespace string, step archive.Step) *corev1.ConfigMa
 	t.Helper()
 	packed, err := archive.Encode(step)
 	must.Succeed(t, err)
-	return &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "hello-0-a"}, BinaryData: map[string][]byte{archive.Key: packed},
-	}
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "hello-0-a"}, BinaryData: map[string][]byte{archive.Key: packed}}
 }
 
 func asYAML(t *testing.T, object *corev1.ConfigMap) string {

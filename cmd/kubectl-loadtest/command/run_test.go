@@ -137,26 +137,16 @@ func TestRunRefused(t *testing.T) {
 		args     []string
 		want     []string
 	}{
-		"a field that the API does not have": {
-			manifest: strings.Replace(manifest("hello"), "users: 10", "userz: 10", 1),
-			want:     []string{"create LoadTest " + p.namespace + "/hello", `unknown field "spec.steps[0].userz"`},
-		},
-		"a value that the API refuses": {
-			manifest: strings.Replace(manifest("hello"), "http://shortener:8080", "shortener", 1),
-			want:     []string{"spec.target.url", "url must be http:// or https:// with a host"},
-		},
-		"a namespace that is not there": {
-			manifest: manifest("hello"), args: []string{"-n", "nowhere"},
-			want: []string{`namespaces "nowhere" not found`, "kubectl create namespace"},
-		},
-		"two namespaces": {
-			manifest: strings.Replace(manifest("hello"), "{name: hello}", "{name: hello, namespace: here}", 1), args: []string{"-n", "there"},
-			want: []string{"LoadTest hello: metadata.namespace is here, but --namespace is there"},
-		},
-		"a user without rights": {
-			manifest: manifest("hello"), args: []string{"--as", "nobody"},
-			want: []string{`User "nobody" cannot create resource "loadtests"`, "verbs create, get, list and watch on loadtests.loadtest.dev"},
-		},
+		"a field that the API does not have": {manifest: strings.Replace(manifest("hello"), "users: 10", "userz: 10", 1),
+			want: []string{"create LoadTest " + p.namespace + "/hello", `unknown field "spec.steps[0].userz"`}},
+		"a value that the API refuses": {manifest: strings.Replace(manifest("hello"), "http://shortener:8080", "shortener", 1),
+			want: []string{"spec.target.url", "url must be http:// or https:// with a host"}},
+		"a namespace that is not there": {manifest: manifest("hello"), args: []string{"-n", "nowhere"},
+			want: []string{`namespaces "nowhere" not found`, "kubectl create namespace"}},
+		"two namespaces": {manifest: strings.Replace(manifest("hello"), "{name: hello}", "{name: hello, namespace: here}", 1), args: []string{"-n", "there"},
+			want: []string{"LoadTest hello: metadata.namespace is here, but --namespace is there"}},
+		"a user without rights": {manifest: manifest("hello"), args: []string{"--as", "nobody"},
+			want: []string{`User "nobody" cannot create resource "loadtests"`, "verbs create, get, list and watch on loadtests.loadtest.dev"}},
 		"no file": {args: []string{"-f", "nowhere.yaml"}, manifest: manifest("hello"), want: []string{"-f nowhere.yaml: no such file or directory"}},
 	}
 	for name, test := range tests {

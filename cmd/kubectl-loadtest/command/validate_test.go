@@ -40,8 +40,7 @@ func adding(lines string) string { return testHead + goodSpec + "  " + lines + "
 // Each problem names the file and the line, the object, the field, and the way out.
 func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 	for name, tt := range map[string]mistake{
-		"a field that is misspelled": wrong(replacing("duration", "duraton"),
-			"a.yaml:7: LoadTest hello: spec.steps[0].duraton: unknown field; did you mean duration?"),
+		"a field that is misspelled": wrong(replacing("duration", "duraton"), "a.yaml:7: LoadTest hello: spec.steps[0].duraton: unknown field; did you mean duration?"),
 		"a field at the wrong place": wrong(adding("duration: 30s"),
 			"a.yaml:8: LoadTest hello: spec.duration: unknown field; did you mean ladder.duration or replay.duration or search.duration or steps[].duration?"),
 		"a field of metadata": wrong(strings.Replace(testHead, "{name: hello}", "{name: hello, lables: {a: b}}", 1)+goodSpec,
@@ -61,18 +60,13 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 			`headers[2].value: must be a text; write "012", with quotes`, `headers[3].value: must be a text; write "1e3", with quotes`),
 		"a rate with too many digits": wrong(replacing("users: 10", "rate: 1000000000"),
 			`spec.steps[0].rate: Invalid value: 1000000000: must be a number from 0.000001 to 999999999, of up to 6 decimals: 12, or in quotes "0.5"`),
-		"a number in quotes": wrong(replacing("users: 10", `users: "10"`),
-			"spec.steps[0].users: must be a whole number; write 10, without quotes"),
-		"a time without a unit": wrong(replacing("5s", "5"),
-			"spec.steps[0].duration: must be a time with its unit; write 5s for 5 seconds"),
-		"one item in place of a list": wrong(replacing("/health}", "/health}, expect: {status: 200}"),
-			"spec.requests[0].expect.status: must be a list; write [200]"),
-		"a path without its slash": wrong(replacing("/health", "health"),
-			`spec.requests[0].http.path: must begin with "/"; write /health`),
+		"a number in quotes":          wrong(replacing("users: 10", `users: "10"`), "spec.steps[0].users: must be a whole number; write 10, without quotes"),
+		"a time without a unit":       wrong(replacing("5s", "5"), "spec.steps[0].duration: must be a time with its unit; write 5s for 5 seconds"),
+		"one item in place of a list": wrong(replacing("/health}", "/health}, expect: {status: 200}"), "spec.requests[0].expect.status: must be a list; write [200]"),
+		"a path without its slash":    wrong(replacing("/health", "health"), `spec.requests[0].http.path: must begin with "/"; write /health`),
 		"a place in JSON without its dot": wrong(adding("setup: {fill: {request: health, count: 1, capture: {t: token}}}"),
 			`a.yaml:8: LoadTest hello: spec.setup.fill.capture.t: must begin with "."; write .token`),
-		"a metric of another tool": wrong(adding("thresholds: [{metric: errorRate, max: 1%}]"),
-			"overLimitGrants, falseDenials or Query; did you mean failureRate?"),
+		"a metric of another tool": wrong(adding("thresholds: [{metric: errorRate, max: 1%}]"), "overLimitGrants, falseDenials or Query; did you mean failureRate?"),
 		"a metric by a part of its name": wrong(adding("thresholds: [{metric: unsent, max: 1%}, {metric: granted, max: 5}]"),
 			"falseDenials or Query; did you mean unsentRate?", "falseDenials or Query; did you mean overLimitGrants?"),
 		"a time of streams in other places, and by the names of other tools": wrong(adding("thresholds: [{metric: p95, of: FirstEvent, max: 1s}, {metric: p95, time: TTFT, max: 1s}]"),
@@ -82,8 +76,7 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 			"falseDenials or Query; did you mean a metric such as p95 with time: MeanGap?", "falseDenials or Query; did you mean eventsPerSecond?"),
 		"a stream without its events": wrong(replacing("/health}", "/health, stream: {until: end}}"),
 			"spec.requests[0].http.stream.events: Required value (events is what its events are"),
-		"a stream that is only true": wrong(replacing("/health}", "/health, stream: true}"),
-			"spec.requests[0].http.stream: must have fields: events"),
+		"a stream that is only true": wrong(replacing("/health}", "/health, stream: true}"), "spec.requests[0].http.stream: must have fields: events"),
 		"a threshold on streams that there are not": wrong(adding("thresholds: [{metric: p95, time: FirstEvent, max: 1s}]"),
 			"spec.thresholds[0]: time FirstEvent is of streams, and no request that the threshold is about has one; set http.stream of the request, such as {events: SSE}"),
 		"a list in place of an object": wrong(adding("setup: {fill: [{request: health, name: rows, count: 1}]}"),
@@ -122,8 +115,7 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 			"a.yaml:16: LoadTest second: spec.requests[0].http.paht: unknown field; did you mean path?"),
 		"an item of a list": wrong("apiVersion: v1\nkind: List\nitems:\n- "+strings.ReplaceAll(strings.TrimSpace(testHead+strings.Replace(goodSpec, "steps", "stepz", 1)), "\n", "\n  ")+"\n",
 			"a.yaml:10: LoadTest hello: spec.stepz: unknown field; did you mean steps?"),
-		"no name": wrong(strings.Replace(testHead, "{name: hello}", "{}", 1)+goodSpec,
-			"a.yaml:3: LoadTest *: metadata.name: must be set, or metadata.generateName"),
+		"no name": wrong(strings.Replace(testHead, "{name: hello}", "{}", 1)+goodSpec, "a.yaml:3: LoadTest *: metadata.name: must be set, or metadata.generateName"),
 		"another version of the API": wrong(strings.Replace(testHead, "v1beta1", "v2", 1)+goodSpec,
 			"a.yaml:1: LoadTest hello: apiVersion: loadtest.dev/v2 is unknown here; it must be loadtest.dev/v1beta1"),
 		"a key that a ConfigMap of the file lacks": wrong("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: rows}\ndata: {users.csv: id}\n---\n"+testHead+goodSpec+
@@ -264,9 +256,7 @@ func TestValidateSaysWhatItCannotRead(t *testing.T) {
 		"no YAML":     {write(t, "b.yaml", testHead+goodSpec+"---\na: [\n"), "document 2: yaml: line 9"},
 		"no object":   {write(t, "c.yaml", "- a\n"), "document 1: is not a Kubernetes object"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			alone(t.Context(), t, "validate", "-f", tt.file).fails(t, tt.want)
-		})
+		t.Run(name, func(t *testing.T) { alone(t.Context(), t, "validate", "-f", tt.file).fails(t, tt.want) })
 	}
 }
 

@@ -35,9 +35,7 @@ func TestWatchDeleted(t *testing.T) {
 	t.Parallel()
 	p := newTestUser(t)
 	p.create(running)
-	stderr := &screen{await: "hello  Running", then: func() {
-		must.Report(t, "delete it", p.client.Delete(t.Context(), p.get("hello")))
-	}}
+	stderr := &screen{await: "hello  Running", then: func() { must.Report(t, "delete it", p.client.Delete(t.Context(), p.get("hello"))) }}
 	p.execute(t.Context(), stderr, "", "watch", "hello").fails(t, "LoadTest hello was deleted while it was followed")
 }
 

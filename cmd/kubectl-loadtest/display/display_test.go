@@ -29,27 +29,12 @@ func TestLog(t *testing.T) {
 		shows []show
 		want  []string
 	}{
-		"nothing": {},
-		"the first at once": {
-			shows: []show{{0, "a"}},
-			want:  []string{"10:15:00  a"},
-		},
-		"the same line once": {
-			shows: []show{{0, "a"}, {5, "a"}, {10, "a"}},
-			want:  []string{"10:15:00  a"},
-		},
-		"changes within the pace wait": {
-			shows: []show{{0, "a"}, {0.5, "b"}, {1, "c"}, {1.9, "d"}, {2, "e"}, {2.5, "f"}},
-			want:  []string{"10:15:00  a", "10:15:02  e"},
-		},
-		"a state shorter than the interval is not printed": {
-			shows: []show{{0, "a"}, {1, "b"}, {2, "a"}},
-			want:  []string{"10:15:00  a"},
-		},
-		"back and forth": {
-			shows: []show{{0, "a"}, {3, "b"}, {6, "a"}},
-			want:  []string{"10:15:00  a", "10:15:03  b", "10:15:06  a"},
-		},
+		"nothing":                      {},
+		"the first at once":            {shows: []show{{0, "a"}}, want: []string{"10:15:00  a"}},
+		"the same line once":           {shows: []show{{0, "a"}, {5, "a"}, {10, "a"}}, want: []string{"10:15:00  a"}},
+		"changes within the pace wait": {shows: []show{{0, "a"}, {0.5, "b"}, {1, "c"}, {1.9, "d"}, {2, "e"}, {2.5, "f"}}, want: []string{"10:15:00  a", "10:15:02  e"}},
+		"a state shorter than the interval is not printed": {shows: []show{{0, "a"}, {1, "b"}, {2, "a"}}, want: []string{"10:15:00  a"}},
+		"back and forth": {shows: []show{{0, "a"}, {3, "b"}, {6, "a"}}, want: []string{"10:15:00  a", "10:15:03  b", "10:15:06  a"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

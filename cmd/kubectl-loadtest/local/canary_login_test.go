@@ -78,31 +78,23 @@ type failingLogin struct {
 }
 
 var failingLogins = map[string]failingLogin{
-	"Basic": {login: `type: Basic`, says: `instead of "x"`, exposed: basicCanary},
-	"Basic with a colon": {
-		login: `type: Basic`, secret: "wrong", says: `username of Secret wrong has a colon, which ends the name`,
-	},
-	"Bearer":              {login: `type: Bearer`, says: `instead of "x"`, exposed: "kanari22bearer"},
-	"Bearer of two lines": {login: `type: Bearer`, secret: "wrong", says: `token of Secret wrong holds a line break or a zero byte`},
-	"ClientCredentials":   {login: `type: ClientCredentials, path: /token/good`, says: `instead of "x"`},
-	"ClientCredentials that are refused": {
-		login: `type: ClientCredentials, path: /token/bad`, says: `it answered status 401, invalid_grant`,
-	},
-	"ClientCredentials and a page":     {login: `type: ClientCredentials, path: /token/page`, says: `its answer has no token in JSON`},
-	"ClientCredentials and a redirect": {login: `type: ClientCredentials, path: /token/moved`, says: `it answered status 307, a redirect`},
-	"ClientCredentials for a second":   {login: `type: ClientCredentials, path: /token/short`, says: `the token ends within 10s`},
-	"ClientCredentials and a failure":  {login: `type: ClientCredentials, path: /token/down`, says: `it answered status 500`},
+	"Basic":                              {login: `type: Basic`, says: `instead of "x"`, exposed: basicCanary},
+	"Basic with a colon":                 {login: `type: Basic`, secret: "wrong", says: `username of Secret wrong has a colon, which ends the name`},
+	"Bearer":                             {login: `type: Bearer`, says: `instead of "x"`, exposed: "kanari22bearer"},
+	"Bearer of two lines":                {login: `type: Bearer`, secret: "wrong", says: `token of Secret wrong holds a line break or a zero byte`},
+	"ClientCredentials":                  {login: `type: ClientCredentials, path: /token/good`, says: `instead of "x"`},
+	"ClientCredentials that are refused": {login: `type: ClientCredentials, path: /token/bad`, says: `it answered status 401, invalid_grant`},
+	"ClientCredentials and a page":       {login: `type: ClientCredentials, path: /token/page`, says: `its answer has no token in JSON`},
+	"ClientCredentials and a redirect":   {login: `type: ClientCredentials, path: /token/moved`, says: `it answered status 307, a redirect`},
+	"ClientCredentials for a second":     {login: `type: ClientCredentials, path: /token/short`, says: `the token ends within 10s`},
+	"ClientCredentials and a failure":    {login: `type: ClientCredentials, path: /token/down`, says: `it answered status 500`},
 	"ClientCredentials with a zero": {
 		login: `type: ClientCredentials, path: /token/good`, secret: "wrong", says: `client-id of Secret wrong holds a line break or a zero byte`,
 	},
-	"RefreshToken": {login: `type: RefreshToken, path: /token/good`, says: `instead of "x"`},
-	"RefreshToken that is refused": {
-		login: `type: RefreshToken, path: /token/bad`, says: `it answered status 401, invalid_grant`,
-	},
-	"AWSSigV4": {
-		login: `type: AWSSigV4, aws: {region: a, service: b, temporary: true}`, says: `instead of "x"`, exposed: "kanari26access",
-	},
-	"AWSSigV4 without a key": {login: `type: AWSSigV4, aws: {region: a, service: b}`, secret: "wrong", says: `the id of the access key, or its secret, is empty`},
+	"RefreshToken":                 {login: `type: RefreshToken, path: /token/good`, says: `instead of "x"`},
+	"RefreshToken that is refused": {login: `type: RefreshToken, path: /token/bad`, says: `it answered status 401, invalid_grant`},
+	"AWSSigV4":                     {login: `type: AWSSigV4, aws: {region: a, service: b, temporary: true}`, says: `instead of "x"`, exposed: "kanari26access"},
+	"AWSSigV4 without a key":       {login: `type: AWSSigV4, aws: {region: a, service: b}`, secret: "wrong", says: `the id of the access key, or its secret, is empty`},
 }
 
 // Of how requests log in nothing is shown, whatever goes wrong: neither of the Secret, nor of a token

@@ -66,10 +66,7 @@ func TestRelocateChangesPathsAlone(t *testing.T) {
 
 func TestStrangersAreRefused(t *testing.T) {
 	p := newProcesses(nil, func() {})
-	p.started = []*process{
-		{token: "a", person: coordinator.Identity{Worker: 0}},
-		{token: "b", person: coordinator.Identity{Worker: 1}, over: true},
-	}
+	p.started = []*process{{token: "a", person: coordinator.Identity{Worker: 0}}, {token: "b", person: coordinator.Identity{Worker: 1}, over: true}}
 	if got, err := p.Authenticate(context.Background(), "a"); err != nil || got.Worker != 0 {
 		t.Errorf("worker 0 is refused: %v", err)
 	}

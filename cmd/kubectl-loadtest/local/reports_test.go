@@ -22,7 +22,5 @@ func Reports(t *testing.T, lt *v1beta1.LoadTest) map[string]string {
 	must.Succeed(t, err)
 	cases, err := junit.Report(lt)
 	must.Succeed(t, err)
-	return map[string]string{
-		"status": string(status), "text": report.Text(lt), "Markdown": markdown.Report(lt), "HTML": string(page), "JUnit": string(cases),
-	}
+	return map[string]string{"status": string(status), "text": report.Text(lt), "Markdown": markdown.Report(lt), "HTML": string(page), "JUnit": string(cases)}
 }

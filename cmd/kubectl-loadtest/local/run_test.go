@@ -308,10 +308,8 @@ func TestWhatCannotRunHereIsRefused(t *testing.T) {
 			spec: "{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], baseline: {name: before}}",
 			want: "LoadTest test: spec.baseline is a LoadTest of a cluster, which a run on this machine does not read; give a saved one with --baseline FILE, or set spec.baseline.optional to true",
 		},
-		"a run that is held": {
-			spec: "{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], suspend: true}",
-			want: "LoadTest test: spec.suspend is true, but nothing can resume a run on this machine; set it to false",
-		},
+		"a run that is held": {spec: "{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], suspend: true}",
+			want: "LoadTest test: spec.suspend is true, but nothing can resume a run on this machine; set it to false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := local.Run(t.Context(), loadTest(t, "http://127.0.0.1:1", tt.spec), config(t))

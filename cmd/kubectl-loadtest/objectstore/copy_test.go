@@ -81,9 +81,7 @@ func open(t *testing.T, b *bucket, url string) *objectstore.Store {
 	t.Helper()
 	server := httptest.NewServer(b)
 	t.Cleanup(server.Close)
-	store, err := objectstore.Parse(url, environment(map[string]string{
-		"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "a secret", "AWS_ENDPOINT_URL": server.URL,
-	}))
+	store, err := objectstore.Parse(url, environment(map[string]string{"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "a secret", "AWS_ENDPOINT_URL": server.URL}))
 	must.Succeed(t, err)
 	return store
 }

@@ -4,6 +4,8 @@ import (
 	"math/big"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const ms = time.Millisecond
@@ -18,9 +20,7 @@ func TestValuesAreApart(t *testing.T) {
 	} {
 		measured, _ := new(big.Rat).SetString(tt.measured)
 		without, _ := new(big.Rat).SetString(tt.without)
-		if got := areValuesApart(measured, without); got != tt.want {
-			t.Errorf("areValuesApart(%s, %s) = %t, want %t", tt.measured, tt.without, got, tt.want)
-		}
+		same.As(t, "areValuesApart("+tt.measured+", "+tt.without+")", tt.want, areValuesApart(measured, without))
 	}
 }
 

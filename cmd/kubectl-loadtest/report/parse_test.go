@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // TestTextParsesBackIntoTheSameNumbers reads the figures of every step out of the
@@ -28,9 +28,7 @@ func TestTextParsesBackIntoTheSameNumbers(t *testing.T) {
 					want = append(want, printed(r))
 				}
 			}
-			if diff := cmp.Diff(want, parseText(t, report.Text(lt))); diff != "" {
-				t.Errorf("the text reads otherwise (-status +text):\n%s", diff)
-			}
+			same.As(t, "the text reads otherwise", want, parseText(t, report.Text(lt)))
 		})
 	}
 }

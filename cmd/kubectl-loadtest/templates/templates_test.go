@@ -44,8 +44,7 @@ func TestCheck(t *testing.T) {
 	const known = "known are ${user}, ${seq}, ${worker}, ${uuid} and ${rand:a-b}; write $$ for a dollar sign"
 	for name, tt := range map[string]checked{
 		"all variables": {spec: users + `requests: [{name: home, http: {path: "/${user}/${seq}/${worker}/${uuid}/${rand:1-9}/${email}/$${x}"}}]`},
-		"none is alike": finds(`requests: [{name: home, http: {path: "/${token}"}}]`,
-			"spec.requests[0].http.path", "nothing defines ${token}; "+known),
+		"none is alike": finds(`requests: [{name: home, http: {path: "/${token}"}}]`, "spec.requests[0].http.path", "nothing defines ${token}; "+known),
 		"each place of a request": {
 			spec: users + `requests: [{name: home, http: {path: "/${emial}", headers: [{name: A, value: "${emial}"}, {name: B, valueFrom: {secret: {name: a, key: b}}}], body: "${emial} ${emial}"}},
   {name: home-2, http: {bodyFrom: {configMap: {name: a, key: body}}}}]
@@ -85,8 +84,7 @@ journeys: [{name: j, steps: [{request: login}]}, {name: k, user: {data: users}, 
 		},
 		"what no step before a repeat captures": finds(`{requests: [{name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{repeat: {request: cart, capture: {token: .t}, until: 'token != null', atMost: 3}}]}]}`,
 			"spec.journeys[0].steps[0].repeat.request", "cart has ${token}, which no step before it captures"),
-		"a single dollar sign": finds(`requests: [{name: home, http: {path: "/$x"}}]`,
-			"spec.requests[0].http.path", "a single $; write $$ for a dollar sign"),
+		"a single dollar sign": finds(`requests: [{name: home, http: {path: "/$x"}}]`, "spec.requests[0].http.path", "a single $; write $$ for a dollar sign"),
 		"rows that are not known may have any column": {
 			spec: "data: [{name: a, format: CSV, from: {configMap: {name: a, key: other}}}]\nrequests: [{name: home, http: {path: \"/${token}\"}}]",
 		},

@@ -17,6 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // inAPI are the metrics of the API's schema that are no percentiles, as its rule names them.
@@ -91,9 +92,7 @@ func TestGroupsOfMetrics(t *testing.T) {
 		"in a table":           {Titled(), []v1beta1.Metric{"p50", "p95", "p99", "failureRate", "unsentRate", "goodput", "eventsPerSecond", "outputTokensPerSecond"}},
 		"a quantile":           {Quantiles(), []v1beta1.Metric{"p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99"}},
 	} {
-		if diff := cmp.Diff(tc.want, namesOf(tc.got)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		same.As(t, name, tc.want, namesOf(tc.got))
 	}
 }
 
@@ -121,9 +120,7 @@ func TestQuantilesAreThoseOfTheirNames(t *testing.T) {
 		case v1beta1.MetricMean:
 			took = h.Mean().Round(measure.Lowest)
 		}
-		if got := times.Of(h); got != took {
-			t.Errorf("%s is %v, want %v", name, got, took)
-		}
+		same.As(t, string(name), took, times.Of(h))
 		*times.Field(&fields) = &metav1.Duration{Duration: took}
 		if got := Value(Quantity{Metric: name}, &v1beta1.StepResult{ResponseTime: &fields}); got == nil || got.Cmp(Micros(took)) != 0 {
 			t.Errorf("%s is %v in a status, want %v", name, got, took)
@@ -137,15 +134,11 @@ func TestCountsOfAMeasurement(t *testing.T) {
 	r.Sent, r.Expected, r.ExpectedInWindow, r.CompletedInWindow = 20, 12, 7, 9
 	r.Outcomes[measure.RateLimited], r.Outcomes[measure.Success] = 3, 12
 	for name, want := range map[v1beta1.Metric]int64{"goodput": 7, "throughput": 9, "itemsPerSecond": 70, "failureRate": 0} {
-		if got := InWindow(name, &r, 70); got != want {
-			t.Errorf("%s counts %d in the window, want %d", name, got, want)
-		}
+		same.As(t, string(name)+" counts", want, InWindow(name, &r, 70))
 	}
 	for name, want := range map[v1beta1.Metric][2]int64{"failureRate": {6, -1}, "rateLimitedRate": {3, 1}} {
 		from := Of(name).Measured.(OfSent)
-		if got := [2]int64{from.Count(&r, 2), from.PerFailure}; got != want {
-			t.Errorf("%s counts %d, want %d", name, got, want)
-		}
+		same.As(t, string(name)+" counts", want, [2]int64{from.Count(&r, 2), from.PerFailure})
 	}
 	m := &measure.Measurement{Due: 50, Unsent: 5, UnsentByGenerator: 2}
 	if n, ideally, due := Of(v1beta1.MetricUnsentRate).Measured.(OfDue)(m); n != 5 || ideally != 3 || due != 50 {

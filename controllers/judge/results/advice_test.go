@@ -59,10 +59,7 @@ func TestAdviceIsEnough(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	unhealthy := 0
 	for range 300 {
-		m := machine{
-			cost:    time.Duration(20+rng.IntN(2000)) * time.Microsecond,
-			latency: time.Duration(rng.IntN(200)) * time.Millisecond,
-		}
+		m := machine{cost: time.Duration(20+rng.IntN(2000)) * time.Microsecond, latency: time.Duration(rng.IntN(200)) * time.Millisecond}
 		rate, workers := 50+rng.Int64N(5000), 1+rng.Int64N(4)
 		window := time.Duration(1+rng.IntN(3)) * time.Second
 		step := loading("steady", v1beta1.StepLoad{Rate: decimal(fmt.Sprint(rate)), Duration: d(window), Requests: rate * int64(window) / int64(time.Second)})
@@ -178,8 +175,8 @@ func TestCauseThatExplainsMost(t *testing.T) {
 			m.Lateness.RecordN(3*time.Second, 3_000)
 			got := stepResult(t, fleetOf(3), loading("1000/s", v1beta1.StepLoad{Rate: decimal("1000"), Duration: d(time.Minute), Requests: 60_000}), m).Generator
 			for _, want := range tc.want {
-				if !got.LoadDisplaced || !strings.Contains(got.Message, want) {
-					t.Errorf("displaced %v: %q, want %q", got.LoadDisplaced, got.Message, want)
+				if !got.LoadDisplaced || got.SendLatenessP99 == nil || !strings.Contains(got.Message, want) {
+					t.Errorf("displaced %v, late by %v: %q, want %q", got.LoadDisplaced, got.SendLatenessP99, got.Message, want)
 				}
 			}
 		})
@@ -365,14 +362,10 @@ func TestAdviceThatIsFollowedHelps(t *testing.T) {
 				return stood(measure.Health{CPU: 3 * of(used), RunQueueWait: 3 * of(demand-used), RunQueueWaitMax: of(demand - used)}, used == demand)
 			},
 		},
-		"descriptors": {
-			has: 3, workers: 3, before: "use ", after: " workers", reason: v1beta1.ReasonDescriptorsExhausted,
-			measure: lacking(func(h *measure.Health) *int64 { return &h.DescriptorsExhausted }),
-		},
-		"ports": {
-			has: 3, workers: 3, before: "use ", after: " workers", reason: v1beta1.ReasonPortsExhausted,
-			measure: lacking(func(h *measure.Health) *int64 { return &h.PortsExhausted }),
-		},
+		"descriptors": {has: 3, workers: 3, before: "use ", after: " workers", reason: v1beta1.ReasonDescriptorsExhausted,
+			measure: lacking(func(h *measure.Health) *int64 { return &h.DescriptorsExhausted })},
+		"ports": {has: 3, workers: 3, before: "use ", after: " workers", reason: v1beta1.ReasonPortsExhausted,
+			measure: lacking(func(h *measure.Health) *int64 { return &h.PortsExhausted })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := stepResult(t, fleetOf(tc.workers), paced, tc.measure(tc.has)).Generator

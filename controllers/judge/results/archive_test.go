@@ -155,10 +155,7 @@ func oneTimeout(t *testing.T, window time.Duration) (sum wire.Series) {
 	s := measure.NewSeries(window)
 	p := &s.Points[1]
 	p.Due, p.Sent, p.Outcomes[measure.Timeout], p.Times[0] = 1, 1, 1, 1
-	m := &workerv1.StepMeasurement{
-		Due: 1, Series: wire.EncodeSeries(s),
-		Requests: []*workerv1.RequestMeasurement{{Sent: 1, Outcomes: p.Outcomes[:]}},
-	}
+	m := &workerv1.StepMeasurement{Due: 1, Series: wire.EncodeSeries(s), Requests: []*workerv1.RequestMeasurement{{Sent: 1, Outcomes: p.Outcomes[:]}}}
 	read, err := wire.ReadSeries(m, window)
 	must.Succeed(t, err)
 	sum.Add(read)

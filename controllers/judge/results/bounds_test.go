@@ -76,9 +76,7 @@ func TestLeastReasonsAgainstAGenerator(t *testing.T) {
 				m.Lateness.RecordN(20*ms, 1000)
 			}, v1beta1.ReasonNodeBusy, "its node is busy",
 		},
-		"one of two was sent": {
-			arrivals, func(m *measure.Measurement) { m.Due, m.Unsent = 2, 1 }, v1beta1.ReasonScheduleLag, "use 6 workers",
-		},
+		"one of two was sent": {arrivals, func(m *measure.Measurement) { m.Due, m.Unsent = 2, 1 }, v1beta1.ReasonScheduleLag, "use 6 workers"},
 	} {
 		got := of1s(t, tc.step, tc.edit)
 		if got.Healthy != (tc.reason == "") || got.Reason != tc.reason || !strings.Contains(got.Message, tc.says) {
@@ -117,16 +115,6 @@ func TestResultHasTheTimesWithoutTheGenerator(t *testing.T) {
 	if got = stepResult(t, mix(), paced, m); got.ExpectedWithoutGenerator != nil {
 		t.Errorf("without the generator, of expected responses: %+v", got.ExpectedWithoutGenerator)
 	}
-}
-
-func TestTypesHaveTheirDue(t *testing.T) {
-	m := measure.NewMeasurement(4)
-	m.Due, m.Requests[1].Due = 1, 1
-	var got []int64
-	for _, of := range stepResult(t, mix(), paced, m).Types {
-		got = append(got, *of.Due)
-	}
-	same.As(t, "due of Write, Read and Admin", []int64{0, 1, 0}, got)
 }
 
 func TestOneResponseHasAHistogramAndADowntime(t *testing.T) {

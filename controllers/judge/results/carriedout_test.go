@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestOnlyAPlanThatWasCarriedOutIsComplete(t *testing.T) {
@@ -105,9 +106,7 @@ func TestLateBeginningIsNoLoad(t *testing.T) {
 	} {
 		report := &exchange.Report{Merged: measure.NewMeasurement(1), ShortestWindow: 40 * time.Second}
 		report.Merged.LastStart, report.Merged.ClockError = tc.began, tc.error
-		if got := results.NotCarriedOut(step, []exchange.Worker{{Final: true}}, report); got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		same.As(t, name, tc.want, results.NotCarriedOut(step, []exchange.Worker{{Final: true}}, report))
 	}
 }
 
@@ -130,9 +129,7 @@ func TestPlanThatWasBegunLateIsNotCarriedOut(t *testing.T) {
 		m := report.Merged
 		m.Due, m.Requests[0].Late, m.FirstStart, m.LastStart = 40, tc.late, start.Add(tc.first), start.Add(tc.last)
 		step := &v1beta1.StepStatus{StartTime: &metav1.MicroTime{Time: start}, Load: v1beta1.StepLoad{Rate: decimal("1"), Requests: 40, Duration: d(40 * time.Second)}}
-		if got := results.NotCarriedOut(step, []exchange.Worker{{Final: true, Due: 40}}, report); got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		same.As(t, name, tc.want, results.NotCarriedOut(step, []exchange.Worker{{Final: true, Due: 40}}, report))
 		if got := results.RestCarriedOut(step, []exchange.Worker{{Final: true, Due: 40}}, report, func(int) bool { return false }); got != (tc.want == "") {
 			t.Errorf("%s: the rest is carried out: %t", name, got)
 		}
@@ -180,8 +177,6 @@ func TestStepByAnEarlierInstantIsLateIfItsRequestsAre(t *testing.T) {
 		merged.LastStart = merged.FirstStart
 		at := metav1.NewMicroTime(start)
 		step := &v1beta1.StepStatus{Load: tc.load, StartTime: &at}
-		if got := results.BeganLate(step, &exchange.Report{Merged: merged}); got != tc.want {
-			t.Errorf("%s: began late: %v, want %v", name, got, tc.want)
-		}
+		same.As(t, name+": began late", tc.want, results.BeganLate(step, &exchange.Report{Merged: merged}))
 	}
 }

@@ -3,8 +3,6 @@ package results_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -50,9 +48,7 @@ func TestCompleteSteps(t *testing.T) {
 				got = append(got, s.Result != nil)
 			}
 			same.As(t, "which have a result", tc.want, got)
-			if diff := cmp.Diff(before, status); diff != "" {
-				t.Errorf("CompleteSteps changed its argument (-before +after):\n%s", diff)
-			}
+			same.As(t, "CompleteSteps changed its argument", before, status)
 		})
 	}
 }

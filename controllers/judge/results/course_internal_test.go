@@ -84,9 +84,7 @@ func TestBoundsOfASilence(t *testing.T) {
 		"many wait for 15 times the p75":        {slow, 5, most, true},
 		"many wait for less":                    {slow, 5, most - 1, false},
 	} {
-		if got := tc.course.isSilence(gap{first: 10, last: 9 + tc.slots, exposure: tc.exposure}); got != tc.want {
-			t.Errorf("%s: silence: %t, want %t", name, got, tc.want)
-		}
+		same.As(t, name+": silence", tc.want, tc.course.isSilence(gap{first: 10, last: 9 + tc.slots, exposure: tc.exposure}))
 	}
 }
 
@@ -114,21 +112,13 @@ func TestGapsBeginWithWhatIsOutstanding(t *testing.T) {
 		"from the first answer that is missing on": {
 			courseOf(6, outstanding(0, 3, 5, 7), answered(1, 0, 0)), []gap{{first: 1, last: 2, exposure: float64(3*100*ms + 5*100*ms), hit: 7}},
 		},
-		"two, divided by an answer": {
-			courseOf(6, outstanding(0, 3, 5, 7, 9), answered(1, 0, 1, 0)),
-			[]gap{{first: 1, last: 1, exposure: float64(3 * 100 * ms), hit: 5}, {first: 3, last: 3, exposure: float64(7 * 100 * ms), hit: 9}},
-		},
-		"two, divided by a time without requests": {
-			courseOf(6, outstanding(0, 3, 0, 0, 4, 4), answered(1, 0, 0, 0, 0)),
-			[]gap{{first: 1, last: 1, exposure: float64(3 * 100 * ms)}, {first: 4, last: 4, exposure: float64(4 * 100 * ms), hit: 4}},
-		},
+		"two, divided by an answer": {courseOf(6, outstanding(0, 3, 5, 7, 9), answered(1, 0, 1, 0)),
+			[]gap{{first: 1, last: 1, exposure: float64(3 * 100 * ms), hit: 5}, {first: 3, last: 3, exposure: float64(7 * 100 * ms), hit: 9}}},
+		"two, divided by a time without requests": {courseOf(6, outstanding(0, 3, 0, 0, 4, 4), answered(1, 0, 0, 0, 0)),
+			[]gap{{first: 1, last: 1, exposure: float64(3 * 100 * ms)}, {first: 4, last: 4, exposure: float64(4 * 100 * ms), hit: 4}}},
 		"arrivals wait for none at first": {courseOf(3, outstanding(0, 3), answered(0, 0)), nil},
-		"users who wait for replies do": {
-			courseOf(3, closed, outstanding(0, 3), answered(0, 0)), []gap{{exposure: float64(4 * 100 * ms), hit: 3}},
-		},
-		"not those with a rate": {
-			courseOf(3, closed, func(c *course) { r := v1beta1.NewDecimal("1"); c.load.RatePerUser = &r }, outstanding(0, 3), answered(0, 0)), nil,
-		},
+		"users who wait for replies do":   {courseOf(3, closed, outstanding(0, 3), answered(0, 0)), []gap{{exposure: float64(4 * 100 * ms), hit: 3}}},
+		"not those with a rate":           {courseOf(3, closed, func(c *course) { r := v1beta1.NewDecimal("1"); c.load.RatePerUser = &r }, outstanding(0, 3), answered(0, 0)), nil},
 	} {
 		if got := tc.course.findGaps(); fmt.Sprint(got) != fmt.Sprint(tc.want) {
 			t.Errorf("%s: gaps %+v, want %+v", name, got, tc.want)
@@ -164,9 +154,7 @@ func TestATimeOfTheRequestsExplainsAPartOfAGap(t *testing.T) {
 		"one other":                               {courseOf(10, slow), gap{first: first + 1, last: 9}, 0},
 		"there are no others":                     {courseOf(8, slow), gap{first: first, last: 7}, 2 * ms},
 	} {
-		if got := tc.course.explained(tc.gap); got != tc.want {
-			t.Errorf("%s: %v of the gap are explained, want %v", name, got, tc.want)
-		}
+		same.As(t, name, tc.want, tc.course.explained(tc.gap))
 	}
 }
 
@@ -188,9 +176,7 @@ func TestGapsAddUp(t *testing.T) {
 		"all explained":           {courseOf(40, outstanding, took(map[time.Duration]int64{400 * ms: 100}), func(c *course) { c.load.Users = 100 }, answered(0, 0, 0, 0)), 0},
 		"at the first, explained": {courseOf(40, outstanding, func(c *course) { c.load.Users = 100 }, answered(0, 0, 0, 0)), 299 * ms},
 	} {
-		if got := tc.course.gaps(); got != tc.want {
-			t.Errorf("%s: gaps of %v, want %v", name, got, tc.want)
-		}
+		same.As(t, name+": gaps of", tc.want, tc.course.gaps())
 	}
 }
 
@@ -278,9 +264,7 @@ func TestDipsThatAreLikeTheOthersDoNotCount(t *testing.T) {
 		"many, and one of two slots": {dipping(10, 0, 0), 0},
 		"many, and a larger one":     {dipping(10, 0, 0, 1), 299 * ms},
 	} {
-		if got := tc.course.dips(); got != tc.want {
-			t.Errorf("%s: dips of %v, want %v", name, got, tc.want)
-		}
+		same.As(t, name+": dips of", tc.want, tc.course.dips())
 	}
 }
 
@@ -336,9 +320,7 @@ func TestWaitingIsTheUsersTime(t *testing.T) {
 		"of the least time":       {courseOf(10, func(c *course) { c.merged.UserTime, c.merged.Waited = 1, 1 }), time.Second},
 		"no users whose time was": {courseOf(10, func(c *course) { c.merged.Waited = time.Second }), 0},
 	} {
-		if got := tc.course.waiting(); got != tc.want {
-			t.Errorf("%s: waited for %v, want %v", name, got, tc.want)
-		}
+		same.As(t, name+": waited for", tc.want, tc.course.waiting())
 	}
 }
 

@@ -101,29 +101,14 @@ func TestTheMachinesOfTheGenerator(t *testing.T) {
 			closed, window, measure.Health{DescriptorsExhausted: 3, PortsExhausted: 2, CPUThrottled: 3 * time.Second, CPUThrottledMax: time.Second},
 			&v1beta1.GeneratorStatus{CPUThrottled: "10%", DescriptorsExhausted: 3, PortsExhausted: 2, Reason: v1beta1.ReasonDescriptorsExhausted, Message: descriptors},
 		},
-		"no port left": {
-			closed, window, measure.Health{PortsExhausted: 2},
-			&v1beta1.GeneratorStatus{CPUThrottled: "0%", PortsExhausted: 2, Reason: v1beta1.ReasonPortsExhausted, Message: ports},
-		},
+		"no port left": {closed, window, measure.Health{PortsExhausted: 2},
+			&v1beta1.GeneratorStatus{CPUThrottled: "0%", PortsExhausted: 2, Reason: v1beta1.ReasonPortsExhausted, Message: ports}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			merged := measure.NewMeasurement(4)
 			merged.Window, merged.Health = tc.window, tc.health
 			same.As(t, "generator", tc.want, stepResult(t, fleetOf(3), tc.step, merged).Generator)
 		})
-	}
-}
-
-// A worker that is held back sends late: what causes it is said, not what follows.
-func TestThrottlingExplainsLateness(t *testing.T) {
-	merged := measure.NewMeasurement(4)
-	merged.Window, merged.Health.CPUThrottledMax = 10*time.Second, time.Second
-	for range 1000 {
-		merged.Lateness.Record(time.Second)
-	}
-	got := stepResult(t, fleetOf(3), paced, merged).Generator
-	if got.Reason != v1beta1.ReasonCPUThrottled || got.SendLatenessP99 == nil {
-		t.Errorf("reason %s and lateness %v, want %s and both figures", got.Reason, got.SendLatenessP99, v1beta1.ReasonCPUThrottled)
 	}
 }
 

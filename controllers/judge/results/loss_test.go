@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // Without a worker that is lost, a step is as good as its other workers.
@@ -39,9 +40,7 @@ func TestRestOfTheWorkersMustCarryOutTheirShares(t *testing.T) {
 			at := metav1.NewMicroTime(start)
 			step := &v1beta1.StepStatus{Load: tc.load, StartTime: &at}
 			workers := []exchange.Worker{tc.workers[0], {Due: 17}, tc.workers[1]}
-			if got := results.RestCarriedOut(step, workers, report, func(n int) bool { return n == 1 }); got != tc.want {
-				t.Errorf("carried out: %t, want %t", got, tc.want)
-			}
+			same.As(t, "carried out", tc.want, results.RestCarriedOut(step, workers, report, func(n int) bool { return n == 1 }))
 		})
 	}
 }

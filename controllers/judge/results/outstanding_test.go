@@ -64,16 +64,10 @@ func TestOutstanding(t *testing.T) {
 		"arrivals that the generator did not send":                 {arrivals, late(piled(1), 1, 200, 200), uncertain("115.5", "10.0", "0.0")},
 		"arrivals without room":                                    {arrivals, late(piled(1), 1, 200, 0), growing("115.5", "10.0", "")},
 		"arrivals that pile up in the generator and in the target": {arrivals, late(piled(4), 1, 200, 200), growing("447.0", "40.0", "30.0")},
-		"arrivals that pile up in the target while the generator makes up for a delay": {
-			arrivals, late(piled(0), -1, 0, 0),
-			uncertain("5.0", "0.0", "10.0"),
-		},
-		"users with a rate who wait for the target":           {pacedUsers, late(piled(1), 1, 200, 0), growing("115.5", "10.0", "")},
-		"users with a rate whom the generator alone holds up": {pacedUsers, late(piled(1), 1, 200, 200), uncertain("115.5", "10.0", "0.0")},
-		"users with a rate who wait for the target, a tenth of them for the generator": {
-			pacedUsers, late(piled(1), 1, 200, 20),
-			growing("115.5", "10.0", "9.0"),
-		},
+		"arrivals that pile up in the target while the generator makes up for a delay": {arrivals, late(piled(0), -1, 0, 0), uncertain("5.0", "0.0", "10.0")},
+		"users with a rate who wait for the target":                                    {pacedUsers, late(piled(1), 1, 200, 0), growing("115.5", "10.0", "")},
+		"users with a rate whom the generator alone holds up":                          {pacedUsers, late(piled(1), 1, 200, 200), uncertain("115.5", "10.0", "0.0")},
+		"users with a rate who wait for the target, a tenth of them for the generator": {pacedUsers, late(piled(1), 1, 200, 20), growing("115.5", "10.0", "9.0")},
 		"a soak in which one more piles up in 22 s": {
 			loading("1000/s", v1beta1.StepLoad{Rate: decimal("1000"), Duration: d(6 * time.Hour)}), piling(6*time.Hour, 21_600_000, 5),
 			growing("557.5", "0.046", ""),
@@ -81,14 +75,10 @@ func TestOutstanding(t *testing.T) {
 		"users with a rate":    {pacedUsers, piled(1), growing("115.5", "10.0", "")},
 		"users without a rate": {of("100", v1beta1.StepLoad{Users: 100}), piled(1), unknown("115.5", waits)},
 		"users who think":      {of("100", v1beta1.StepLoad{Users: 100, Think: v1beta1.NewThink(time.Second, time.Second)}), piled(0), unknown("5.0", waits)},
-		"a burst": {
-			loading("100 x 2", v1beta1.StepLoad{Users: 100, RequestsPerUser: 2, MaxDuration: window}), piling(time.Second, 200, 0),
-			unknown("5.0", "A burst ends when every request is answered, so nothing can pile up."),
-		},
-		"a ramp": {
-			of("1 to 100", v1beta1.StepLoad{Rate: decimal("1"), RampTo: decimal("100")}), piled(1),
-			unknown("115.5", "The load of a ramp changes, and so does the number of outstanding requests."),
-		},
+		"a burst": {loading("100 x 2", v1beta1.StepLoad{Users: 100, RequestsPerUser: 2, MaxDuration: window}), piling(time.Second, 200, 0),
+			unknown("5.0", "A burst ends when every request is answered, so nothing can pile up.")},
+		"a ramp": {of("1 to 100", v1beta1.StepLoad{Rate: decimal("1"), RampTo: decimal("100")}), piled(1),
+			unknown("115.5", "The load of a ramp changes, and so does the number of outstanding requests.")},
 		"a step that was cut": {arrivals, piling(10*time.Second, 2000, 1), unknown("115.5", "The step was cut before its end.")},
 		"too few requests":    {arrivals, piling(window.Duration, 19, 1), unknown("115.5", "There were too few requests to tell.")},
 	} {

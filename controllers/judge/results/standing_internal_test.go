@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // lacking is a course of 100 slots in which so many of ten answers are missing in each slot from
@@ -75,9 +76,7 @@ func TestAnswersThatAreMissingUntilThePeak(t *testing.T) {
 		"what came at once counts": {lacking(5, answered(0, 1000)), 49, 2, "50.00"},
 		"of few others, the usual": {courseOf(9, answered(4, 0), func(c *course) { c.merged.Timeline.Outstanding[4], c.high[4] = 5, 70 }), 4, 2, "70.00"},
 	} {
-		if got := fmt.Sprintf("%.2f", tc.course.missingUntil(tc.peak, tc.from)); got != tc.want {
-			t.Errorf("%s: %s are missing, want %s", name, got, tc.want)
-		}
+		same.As(t, name, tc.want, fmt.Sprintf("%.2f", tc.course.missingUntil(tc.peak, tc.from)))
 	}
 }
 

@@ -2,6 +2,7 @@ package results_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -138,9 +139,7 @@ func TestStepResult(t *testing.T) {
 				PartResult: v1beta1.PartResult{Counts: v1beta1.Counts{
 					Sent: 1, Completed: 1, Expected: 1,
 					Outcomes: v1beta1.Outcomes{RateLimited: 1},
-				}, ResponseTime: &v1beta1.Latency{
-					Samples: 1, Min: d(40000 * time.Microsecond), Mean: d(40016 * time.Microsecond), Longest: d(40031 * time.Microsecond),
-				}},
+				}, ResponseTime: &v1beta1.Latency{Samples: 1, Min: d(40000 * time.Microsecond), Mean: d(40016 * time.Microsecond), Longest: d(40031 * time.Microsecond)}},
 			},
 		},
 		Transport: "http1",
@@ -281,33 +280,25 @@ func TestEveryOutcomeIsCountedOnce(t *testing.T) {
 
 // The most frequent codes are kept, and of those that came as often the lower.
 func TestStatusCodesAreBounded(t *testing.T) {
-	list := func(codes ...int32) (l []v1beta1.StatusCodeCount) {
-		for _, code := range codes {
-			l = append(l, v1beta1.StatusCodeCount{Code: code, Count: 1})
-		}
-		return l
+	eight := measure.StatusCodes{507: 1, 200: 1, 203: 1, 201: 1, 206: 1, 204: 1, 205: 1, 202: 1}
+	with := func(code int, n int64) measure.StatusCodes {
+		codes := maps.Clone(eight)
+		codes[207], codes[code] = 1, n
+		return codes
 	}
-	tests := map[string]struct {
+	for name, tc := range map[string]struct {
 		codes measure.StatusCodes
-		want  []v1beta1.StatusCodeCount
+		want  string
 	}{
-		"none":                    {nil, nil},
-		"one":                     {measure.StatusCodes{302: 1}, list(302)},
-		"eight":                   {measure.StatusCodes{507: 1, 200: 1, 203: 1, 201: 1, 206: 1, 204: 1, 205: 1, 202: 1}, list(200, 201, 202, 203, 204, 205, 206, 507)},
-		"nine that came as often": {measure.StatusCodes{507: 1, 200: 1, 203: 1, 201: 1, 206: 1, 204: 1, 205: 1, 202: 1, 207: 1}, list(200, 201, 202, 203, 204, 205, 206, 207)},
-		"the last came most often": {
-			measure.StatusCodes{507: 2, 200: 1, 203: 1, 201: 1, 206: 1, 204: 1, 205: 1, 202: 1, 207: 1},
-			append(list(200, 201, 202, 203, 204, 205, 206), v1beta1.StatusCodeCount{Code: 507, Count: 2}),
-		},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			merged := measure.NewMeasurement(1)
-			merged.Requests[0].StatusCodes = tc.codes
-			lt := mix()
-			lt.Spec.Requests = lt.Spec.Requests[:1]
-			same.As(t, "status codes", tc.want, stepResult(t, lt, closed, merged).StatusCodes)
-		})
+		"none":                     {nil, "[]"},
+		"one":                      {measure.StatusCodes{302: 1}, "[{302 1}]"},
+		"eight":                    {eight, "[{200 1} {201 1} {202 1} {203 1} {204 1} {205 1} {206 1} {507 1}]"},
+		"nine that came as often":  {with(207, 1), "[{200 1} {201 1} {202 1} {203 1} {204 1} {205 1} {206 1} {207 1}]"},
+		"the last came most often": {with(507, 2), "[{200 1} {201 1} {202 1} {203 1} {204 1} {205 1} {206 1} {507 2}]"},
+	} {
+		merged := measure.NewMeasurement(4)
+		merged.Requests[0].StatusCodes = tc.codes
+		same.As(t, name, tc.want, fmt.Sprint(stepResult(t, mix(), closed, merged).StatusCodes))
 	}
 }
 
@@ -336,17 +327,14 @@ func TestAMeasurementOfAnotherSpecIsAnError(t *testing.T) {
 	}
 }
 
-func TestErrorSamplesFitTheAPI(t *testing.T) {
+func TestTextsOfWorkersFitTheAPI(t *testing.T) {
 	merged := measure.NewMeasurement(4)
-	merged.Requests[0].Errors = map[measure.Outcome]string{
-		measure.Other:       strings.Repeat("ü", 300),
-		measure.BadResponse: "bad \xff byte",
-	}
-	want := []v1beta1.ErrorSample{
-		{Outcome: "badResponse", Message: "bad \uFFFD byte"},
-		{Outcome: "other", Message: strings.Repeat("ü", 126) + "…"},
-	}
-	same.As(t, "samples", want, stepResult(t, mix(), closed, merged).Requests[0].ErrorSamples)
+	merged.Transport = strings.Repeat("t", 65)
+	merged.Requests[0].Errors = map[measure.Outcome]string{measure.Other: strings.Repeat("ü", 300), measure.BadResponse: "bad \xff byte"}
+	got := stepResult(t, mix(), closed, merged)
+	same.As(t, "transport", strings.Repeat("t", 61)+"…", got.Transport)
+	samples := []v1beta1.ErrorSample{{Outcome: "badResponse", Message: "bad \uFFFD byte"}, {Outcome: "other", Message: strings.Repeat("ü", 126) + "…"}}
+	same.As(t, "samples", samples, got.Requests[0].ErrorSamples)
 }
 
 func TestRatesAreExact(t *testing.T) {
@@ -411,25 +399,13 @@ func TestItemsPerSecond(t *testing.T) {
 	}
 }
 
-func TestTheTransportFitsTheAPI(t *testing.T) {
-	merged := measure.NewMeasurement(4)
-	merged.Transport = strings.Repeat("t", 65)
-	if got, want := stepResult(t, mix(), closed, merged).Transport, strings.Repeat("t", 61)+"…"; got != want {
-		t.Errorf("transport %q, want %q", got, want)
-	}
-}
-
 // What the generator displaced, kept unsent or left undecided is in the result as it was measured.
 func TestResultSaysWhatIsNotTheTargets(t *testing.T) {
-	m := measure.NewMeasurement(1)
+	m := measure.NewMeasurement(4)
 	m.Window, m.Due, m.Unsent, m.UnsentWithoutRoom, m.UnsentByGenerator = 10*time.Second, 100, 9, 5, 4
 	record(&m.Requests[0], 91, measure.Success, 10*ms)
-	m.Requests[0].Redirects = 7
-	m.Requests[0].Displaced, m.Requests[0].Undecided, m.Requests[0].Excused = 3, 2, 1
-	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{Requests: []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/"}}}}}
-	lt.Status.Requests = []v1beta1.RequestStatus{{Name: "GET /"}}
-	r, err := results.StepResult(lt, loading("100/s", v1beta1.StepLoad{Rate: decimal("10"), Duration: d(m.Window), Requests: 100}), m, 0)
-	must.Succeed(t, err)
+	m.Requests[0].Redirects, m.Requests[0].Displaced, m.Requests[0].Undecided, m.Requests[0].Excused = 7, 3, 2, 1
+	r := stepResult(t, mix(), loading("100/s", v1beta1.StepLoad{Rate: decimal("10"), Duration: d(m.Window), Requests: 100}), m)
 	if r.UnsentWithoutRoom != 5 || r.UnsentByGenerator != 4 || r.Displaced != 3 || r.Undecided != 2 || r.Excused != 1 || r.Redirects != 7 || r.Requests[0].Redirects != 7 {
 		t.Errorf("%+v", r)
 	}

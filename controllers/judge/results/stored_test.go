@@ -8,48 +8,33 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// Each way in which a request may end is acknowledged, leaves open whether it was
-// carried out, or is neither.
+// Each way in which a request may end is acknowledged, leaves open whether it was carried out, or is
+// neither. Of calls that failed by their own fault, those that were cancelled may have been carried out.
+// Where the last response of a chain of redirects says no, or there is none, an earlier request of the
+// chain was answered by a redirect, and may have been carried out.
 func TestOutcomesOfStoredItems(t *testing.T) {
-	acknowledged := map[measure.Outcome]bool{measure.Success: true}
+	count := func(o measure.Outcome, n, redirects int64, codes measure.StatusCodes) (int64, int64) {
+		m := measure.NewMeasurement(1)
+		m.Requests[0].Outcomes[o], m.Requests[0].Redirects, m.Requests[0].StatusCodes = n, redirects, codes
+		a := v1beta1.AuditStatus{Unknown: new(int64)}
+		results.CountStored(&a, []int64{10}, m, 0)
+		return a.Acknowledged, *a.Unknown
+	}
 	open := map[measure.Outcome]bool{
 		measure.ServerError: true, measure.UnexpectedStatus: true, measure.Timeout: true, measure.Reset: true,
 		measure.TLS: true, measure.BadResponse: true, measure.Unfinished: true, measure.Other: true, measure.BrokenOff: true, measure.Stalled: true, measure.EndedEarly: true,
 	}
 	for o := range measure.Outcome(measure.NumOutcomes) {
-		m := measure.NewMeasurement(1)
-		m.Requests[0].Outcomes[o] = 3
-		a := v1beta1.AuditStatus{Unknown: new(int64)}
-		results.CountStored(&a, []int64{10}, m, 0)
-		if (a.Acknowledged == 30) != acknowledged[o] || (*a.Unknown == 30) != open[o] || a.Acknowledged+*a.Unknown > 30 {
-			t.Errorf("3 of outcome %v, of 10 items each: %d acknowledged, %d unknown", o, a.Acknowledged, *a.Unknown)
+		if acknowledged, unknown := count(o, 3, 0, nil); (acknowledged == 30) != (o == measure.Success) || (unknown == 30) != open[o] || acknowledged+unknown > 30 {
+			t.Errorf("3 of outcome %v, of 10 items each: %d acknowledged, %d unknown", o, acknowledged, unknown)
 		}
 	}
-}
-
-// Of calls that failed by their own fault, those that were cancelled may have been carried
-// out.
-func TestCancelledCallsLeaveOpenWhetherTheyAreStored(t *testing.T) {
-	m := measure.NewMeasurement(1)
-	m.Requests[0].Outcomes[measure.ClientError] = 7
-	m.Requests[0].StatusCodes = measure.StatusCodes{measure.GRPCCancelled: 3, measure.GRPCNotFound: 4}
-	a := v1beta1.AuditStatus{Unknown: new(int64)}
-	results.CountStored(&a, []int64{10}, m, 0)
-	if a.Acknowledged != 0 || *a.Unknown != 30 {
-		t.Errorf("%d acknowledged, %d unknown, want 0 and the 30 of 3 calls", a.Acknowledged, *a.Unknown)
+	if acknowledged, unknown := count(measure.ClientError, 7, 0, measure.StatusCodes{measure.GRPCCancelled: 3, measure.GRPCNotFound: 4}); acknowledged != 0 || unknown != 30 {
+		t.Errorf("%d acknowledged, %d unknown, want 0 and the 30 of 3 calls", acknowledged, unknown)
 	}
-}
-
-// Where the last response of a chain of redirects says no, or there is none, an earlier
-// request of the chain was answered by a redirect, and may have been carried out.
-func TestChainsOfRedirectsLeaveOpenWhetherTheyAreStored(t *testing.T) {
 	for _, o := range []measure.Outcome{measure.ClientError, measure.RateLimited, measure.Refused, measure.DNS} {
-		m := measure.NewMeasurement(1)
-		m.Requests[0].Outcomes[o], m.Requests[0].Redirects = 5, 3
-		a := v1beta1.AuditStatus{Unknown: new(int64)}
-		results.CountStored(&a, []int64{10}, m, 0)
-		if *a.Unknown != 30 {
-			t.Errorf("5 of outcome %v, of which 3 followed a redirect: %d unknown, want 30", o, *a.Unknown)
+		if _, unknown := count(o, 5, 3, nil); unknown != 30 {
+			t.Errorf("5 of outcome %v, of which 3 followed a redirect: %d unknown, want 30", o, unknown)
 		}
 	}
 }

@@ -62,11 +62,3 @@ func TestEventsOfStreams(t *testing.T) {
 		t.Errorf("while the step runs: of a request %+v, of all %+v", got.Requests[0].Streams, got.Streams)
 	}
 }
-
-func TestAStepWithoutStreamsHasNone(t *testing.T) {
-	merged := measure.NewMeasurement(4)
-	record(&merged.Requests[1], 1, measure.Success, ms)
-	if got := stepResult(t, mix(), closed, merged); got.Streams != nil || got.Types[0].Streams != nil {
-		t.Errorf("streams: %+v", got.Streams)
-	}
-}

@@ -19,15 +19,11 @@ func TestBrokenStepsAreNothingToCompareWith(t *testing.T) {
 		}
 		return []v1beta1.Threshold{threshold}
 	}
-	upTo := func(users int32) func(*v1beta1.Threshold) {
-		return func(t *v1beta1.Threshold) { t.UpToUsers = &users }
-	}
+	upTo := func(users int32) func(*v1beta1.Threshold) { return func(t *v1beta1.Threshold) { t.UpToUsers = &users } }
 	requests := func(names ...string) func(*v1beta1.Threshold) {
 		return func(t *v1beta1.Threshold) { t.Requests = names }
 	}
-	types := func(names ...string) func(*v1beta1.Threshold) {
-		return func(t *v1beta1.Threshold) { t.Types = names }
-	}
+	types := func(names ...string) func(*v1beta1.Threshold) { return func(t *v1beta1.Threshold) { t.Types = names } }
 	journeys := func(names ...string) func(*v1beta1.Threshold) {
 		return func(t *v1beta1.Threshold) { t.Journeys = names }
 	}

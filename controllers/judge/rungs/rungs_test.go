@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func span(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
@@ -33,9 +34,7 @@ func TestSameLoad(t *testing.T) {
 		"the limit of burst": {v1beta1.StepLoad{RequestsPerUser: 2, MaxDuration: span(time.Second)}, v1beta1.StepLoad{RequestsPerUser: 2, MaxDuration: span(time.Minute)}, true},
 		"arrivals":           {v1beta1.StepLoad{Rate: five, Arrivals: v1beta1.ArrivalsEven}, v1beta1.StepLoad{Rate: five, Arrivals: v1beta1.ArrivalsPoisson}, false},
 	} {
-		if got := rungs.SameLoad(&tc.a, &tc.b); got != tc.want {
-			t.Errorf("%s: %t, want %t", name, got, tc.want)
-		}
+		same.As(t, name, tc.want, rungs.SameLoad(&tc.a, &tc.b))
 	}
 }
 
@@ -71,9 +70,7 @@ func TestStepHasTheNameOfThePlan(t *testing.T) {
 		{Name: "peak (2)", Rung: 1, Side: v1beta1.SideCandidate, Load: load}, {Name: "peak on v3 (2)", Rung: 1, Side: v1beta1.SideControl, Load: load},
 	}
 	for i, want := range []string{"peak", "rest", "peak", "peak", "peak"} {
-		if got := rungs.NameOf(steps, &steps[i]); got != want {
-			t.Errorf("%s is called %s, want %s", steps[i].Name, got, want)
-		}
+		same.As(t, steps[i].Name+" is called", want, rungs.NameOf(steps, &steps[i]))
 	}
 	if got := rungs.NameOf(nil, &steps[0]); got != "peak on v3" {
 		t.Errorf("alone, it is called %s", got)

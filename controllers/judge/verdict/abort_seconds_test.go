@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // abortedAfter looks at a running step again and again. record adds to what was measured at the look before,
@@ -111,9 +112,7 @@ func TestOnlyBreachesOfAWholeSecondLast(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			limit := spec(atMost("failureRate", "10%"))
-			if got := abortedAfter(t, limit, users(10), 60, tc.every, halfFailing(tc.requests, tc.bad), tc.edit); got != tc.want {
-				t.Errorf("aborted after look %d, want %d", got, tc.want)
-			}
+			same.As(t, "aborted after look", tc.want, abortedAfter(t, limit, users(10), 60, tc.every, halfFailing(tc.requests, tc.bad), tc.edit))
 		})
 	}
 	service, never := spec(serviceTime(atMost("p50", "500us"))), func(int) bool { return false }

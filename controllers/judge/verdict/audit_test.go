@@ -16,17 +16,15 @@ func TestAudit(t *testing.T) {
 		after        int64 // 100 before
 		want         string
 	}{
-		"exact":               {10, ptr(int64(0)), 110, "Passed: Audit links: .links grew by 10, from 100 to 110; 10 were acknowledged."},
-		"none of the unknown": {10, ptr(int64(3)), 110, "Passed: Audit links: .links grew by 10, from 100 to 110; 10 were acknowledged, and 3 more may have been stored."},
-		"all of the unknown":  {10, ptr(int64(3)), 113, "Passed: Audit links: .links grew by 13, from 100 to 113; 10 were acknowledged, and 3 more may have been stored."},
-		"one more":            {10, ptr(int64(3)), 114, "Failed: Audit links: 1 more are stored than were sent without being refused; .links grew by 14, from 100 to 114; 10 were acknowledged, and 3 more may have been stored. They were stored twice, or by another client."},
-		"one lost":            {10, ptr(int64(3)), 109, "Failed: Audit links: 1 of the 10 acknowledged is missing; .links grew by 9, from 100 to 109."},
-		"the only one lost":   {1, ptr(int64(0)), 100, "Failed: Audit links: 1 of the 1 acknowledged is missing; .links grew by 0, from 100 to 100."},
-		"all lost":            {10, ptr(int64(0)), 100, "Failed: Audit links: 10 of the 10 acknowledged are missing; .links grew by 0, from 100 to 100."},
-		"more than all lost":  {10, ptr(int64(0)), 40, "Failed: Audit links: 10 of the 10 acknowledged are missing; .links fell by 60, from 100 to 40."},
-		"only earlier ones lost": {
-			0, ptr(int64(5)), 99, "Failed: Audit links: .links fell by 1, from 100 to 99, although nothing was to be removed.",
-		},
+		"exact":                     {10, ptr(int64(0)), 110, "Passed: Audit links: .links grew by 10, from 100 to 110; 10 were acknowledged."},
+		"none of the unknown":       {10, ptr(int64(3)), 110, "Passed: Audit links: .links grew by 10, from 100 to 110; 10 were acknowledged, and 3 more may have been stored."},
+		"all of the unknown":        {10, ptr(int64(3)), 113, "Passed: Audit links: .links grew by 13, from 100 to 113; 10 were acknowledged, and 3 more may have been stored."},
+		"one more":                  {10, ptr(int64(3)), 114, "Failed: Audit links: 1 more are stored than were sent without being refused; .links grew by 14, from 100 to 114; 10 were acknowledged, and 3 more may have been stored. They were stored twice, or by another client."},
+		"one lost":                  {10, ptr(int64(3)), 109, "Failed: Audit links: 1 of the 10 acknowledged is missing; .links grew by 9, from 100 to 109."},
+		"the only one lost":         {1, ptr(int64(0)), 100, "Failed: Audit links: 1 of the 1 acknowledged is missing; .links grew by 0, from 100 to 100."},
+		"all lost":                  {10, ptr(int64(0)), 100, "Failed: Audit links: 10 of the 10 acknowledged are missing; .links grew by 0, from 100 to 100."},
+		"more than all lost":        {10, ptr(int64(0)), 40, "Failed: Audit links: 10 of the 10 acknowledged are missing; .links fell by 60, from 100 to 40."},
+		"only earlier ones lost":    {0, ptr(int64(5)), 99, "Failed: Audit links: .links fell by 1, from 100 to 99, although nothing was to be removed."},
 		"nothing acknowledged":      {0, ptr(int64(5)), 104, "Inconclusive: Audit links: nothing was acknowledged, so there is nothing to compare with; .links grew by 4, from 100 to 104."},
 		"nothing at all":            {0, ptr(int64(5)), 100, "Inconclusive: Audit links: nothing was acknowledged, so there is nothing to compare with; .links grew by 0, from 100 to 100."},
 		"no bound":                  {10, nil, 200, "Inconclusive: Audit links: .links grew by 100, from 100 to 200; 10 were acknowledged, and it is not known how many more were sent, because a worker was lost."},

@@ -94,12 +94,8 @@ func TestBracketDecides(t *testing.T) {
 		}
 	}
 	atOnce := v1beta1.StepStatus{Name: "burst", Load: v1beta1.StepLoad{Users: 10, RequestsPerUser: 10, Requests: 100}}
-	lasted := func(window time.Duration) func(*outcome) {
-		return func(o *outcome) { o.merged.Window = window }
-	}
-	excusedOf := func(n int64) func(*outcome) {
-		return func(o *outcome) { o.merged.Requests[0].Excused = n }
-	}
+	lasted := func(window time.Duration) func(*outcome) { return func(o *outcome) { o.merged.Window = window } }
+	excusedOf := func(n int64) func(*outcome) { return func(o *outcome) { o.merged.Requests[0].Excused = n } }
 	heldUp := func(o *outcome) { o.merged.UserTime, o.merged.HeldUp = 100*time.Second, time.Second }
 	afterWindow := func(o *outcome) { // all were answered, ten of them after the window
 		o.merged.Requests[0].ExpectedInWindow -= 10

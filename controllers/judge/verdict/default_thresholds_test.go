@@ -228,9 +228,7 @@ func TestCutStepAccusesTheTargetOfNothing(t *testing.T) {
 		for state, want := range map[v1beta1.StepState]v1beta1.ThresholdState{v1beta1.StepCut: tc.cut, v1beta1.StepComplete: tc.full} {
 			step := paced(10)
 			step.State = state
-			if got := judge(spec(tc.threshold), nil, step, tc.outcome).Step; got != want {
-				t.Errorf("%s, in a step that is %s: %s, want %s", name, state, got, want)
-			}
+			same.As(t, name+", in a step that is "+string(state), want, judge(spec(tc.threshold), nil, step, tc.outcome).Step)
 		}
 	}
 }
@@ -262,9 +260,7 @@ func TestThresholdsOfSteps(t *testing.T) {
 	own := atMost("failureRate", "60%")
 	own.Steps = []string{"peak", "burst"}
 	s := spec(own)
-	for step, want := range map[string]string{
-		"burst": "Passed, nil", "peak": "Passed, nil", "steady": "Pending, Failed",
-	} {
+	for step, want := range map[string]string{"burst": "Passed, nil", "peak": "Passed, nil", "steady": "Pending, Failed"} {
 		at := users(10)
 		at.Name = step
 		list := judge(s, verdict.Thresholds(s, plan.RequestNames(s), []v1beta1.StepStatus{at, users(10), arrivals}), at, sent(100, 100, failed(50))).Thresholds

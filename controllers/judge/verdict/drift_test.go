@@ -43,14 +43,10 @@ func TestDrift(t *testing.T) {
 		"withheld":                          {rate, sent(1000, 0, growingBy(1), backlog, unsentOf(200, 150)), inconclusive, "1", "drift is between 0.3 and 1 in step soak; at most 0.5 is allowed. Without the generator's own delay it is 0.3."},
 		"sent late":                         {rate, sent(1000, 0, growingBy(1), backlog), inconclusive, "1", "drift is between 0 and 1 in step soak; at most 0.5 is allowed. Without the generator's own delay it is 0."},
 		"sent late, and growing without it": {rate, sent(1000, 0, growingBy(2), backlog), broken, "2", "drift is 2 in step soak (1 without the generator's own delay); at most 0.5 is allowed."},
-		"users without a rate": {
-			v1beta1.StepLoad{Users: 5, Duration: long}, sent(1000, 0, growingBy(2)), inconclusive, "",
-			"drift of step soak cannot be judged. Users without a rate wait for each response before they send again, so nothing can pile up.",
-		},
-		"a ramp": {
-			v1beta1.StepLoad{Rate: rate.Rate, RampTo: ptr(v1beta1.NewDecimal("9")), Duration: long}, sent(1000, 0, growingBy(2)), inconclusive, "",
-			"drift of step soak cannot be judged. The load of a ramp changes, and so does the number of outstanding requests.",
-		},
+		"users without a rate": {v1beta1.StepLoad{Users: 5, Duration: long}, sent(1000, 0, growingBy(2)), inconclusive, "",
+			"drift of step soak cannot be judged. Users without a rate wait for each response before they send again, so nothing can pile up."},
+		"a ramp": {v1beta1.StepLoad{Rate: rate.Rate, RampTo: ptr(v1beta1.NewDecimal("9")), Duration: long}, sent(1000, 0, growingBy(2)), inconclusive, "",
+			"drift of step soak cannot be judged. The load of a ramp changes, and so does the number of outstanding requests."},
 		"not reported": {rate, sent(1000, 0, withoutCourse), inconclusive, "", "drift of step soak cannot be judged. A worker did not report the timeline of the step."},
 		"too few":      {rate, sent(19, 0, growingBy(2)), inconclusive, "", "drift of step soak cannot be judged. There were too few requests to tell."},
 	} {

@@ -19,11 +19,7 @@ func ladder(users ...int32) *v1beta1.LoadTestSpec {
 	small := atMost("p95", "500ms")
 	small.Name, small.UpToUsers = "fast", ptr(int32(100))
 	s := spec(atMost("failureRate", "1%"), small)
-	s.Ladder = &v1beta1.Ladder{
-		Users:    users,
-		Duration: metav1.Duration{Duration: time.Second},
-		Rest:     &metav1.Duration{Duration: time.Second},
-	}
+	s.Ladder = &v1beta1.Ladder{Users: users, Duration: metav1.Duration{Duration: time.Second}, Rest: &metav1.Duration{Duration: time.Second}}
 	return s
 }
 
@@ -95,9 +91,7 @@ func limited(step int) func(*v1beta1.LoadTestStatus) {
 
 // byDefault is a status that tells of the default thresholds alone.
 func byDefault(s *v1beta1.LoadTestStatus) {
-	s.Thresholds = []v1beta1.ThresholdStatus{
-		{Name: "failureRate", Metric: "failureRate", Limit: "1%", Default: true, State: v1beta1.ThresholdPassed, Step: "1000"},
-	}
+	s.Thresholds = []v1beta1.ThresholdStatus{{Name: "failureRate", Metric: "failureRate", Limit: "1%", Default: true, State: v1beta1.ThresholdPassed, Step: "1000"}}
 }
 
 // cut is a status whose step was cut, for what message says of the plan.
@@ -177,20 +171,14 @@ func TestFinal(t *testing.T) {
 		"all kept":              {status: done(), want: passed("Both thresholds were kept.", 1000)},
 		"the only one kept":     {edit: one, status: done(func(s *v1beta1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }), want: passed("The threshold was kept.", 1000)},
 		"only the default kept": {edit: none, status: done(byDefault), want: passed("The threshold was kept.", 1000)},
-		"a default kept, too": {
-			status: done(and(v1beta1.ThresholdStatus{Name: "unsentRate", Default: true, State: v1beta1.ThresholdPassed})),
-			want:   passed("All 3 thresholds were kept, defaults included.", 1000),
-		},
-		"a default that is about nothing that was sent": {
-			status: done(and(v1beta1.ThresholdStatus{Name: "failureRate", Default: true, State: v1beta1.ThresholdPending})),
-			want:   passed("All 3 thresholds were kept, defaults included.", 1000),
-		},
+		"a default kept, too": {status: done(and(v1beta1.ThresholdStatus{Name: "unsentRate", Default: true, State: v1beta1.ThresholdPassed})),
+			want: passed("All 3 thresholds were kept, defaults included.", 1000)},
+		"a default that is about nothing that was sent": {status: done(and(v1beta1.ThresholdStatus{Name: "failureRate", Default: true, State: v1beta1.ThresholdPending})),
+			want: passed("All 3 thresholds were kept, defaults included.", 1000)},
 		"breached":                   {status: done(breached(0, "1000")), want: failed("failureRate is too much in step 1000.", 100)},
 		"breached in the first step": {status: done(breached(0, "10"), skipFrom(1)), want: failed("failureRate is too much in step 10.", 0)},
-		"two breached": {
-			status: done(breached(0, "1000"), breached(1, "100")),
-			want:   failed("failureRate is too much in step 1000. One more threshold was breached.", 10),
-		},
+		"two breached": {status: done(breached(0, "1000"), breached(1, "100")),
+			want: failed("failureRate is too much in step 1000. One more threshold was breached.", 10)},
 		"three breached": {
 			edit:   func(s *v1beta1.LoadTestSpec) { s.Thresholds = append(s.Thresholds, atMost("longest", "1s")) },
 			status: done(breached(0, "1000"), breached(1, "1000"), and(v1beta1.ThresholdStatus{State: v1beta1.ThresholdFailed, Step: "1000"})),
@@ -202,19 +190,13 @@ func TestFinal(t *testing.T) {
 		},
 		"in doubt":            {status: done(doubted(1, "10")), want: inconclusive("fast has too few samples in step 10.", 0)},
 		"in doubt at the top": {status: done(doubted(0, "1000")), want: inconclusive("failureRate has too few samples in step 1000.", 100)},
-		"the generator was the limit": {
-			status: done(limited(4), doubted(0, "1000")),
-			want:   sick(inconclusive("failureRate has too few samples in step 1000.", 100), "Step 1000 was sent late."),
-		},
+		"the generator was the limit": {status: done(limited(4), doubted(0, "1000")),
+			want: sick(inconclusive("failureRate has too few samples in step 1000.", 100), "Step 1000 was sent late.")},
 		"the generator was late, and it does not matter": {status: done(limited(4)), want: sick(passed("Both thresholds were kept.", 1000), "Step 1000 was sent late.")},
-		"the load was displaced": {
-			status: done(limited(4), doubted(0, "1000"), func(s *v1beta1.LoadTestStatus) { s.Thresholds[0].Reason = v1beta1.ReasonLoadDisplaced }),
-			want:   sick(because(v1beta1.ReasonLoadDisplaced, inconclusive("failureRate has too few samples in step 1000.", 100)), "Step 1000 was sent late."),
-		},
-		"the generator was the limit before the breach": {
-			status: done(limited(2), breached(0, "1000")),
-			want:   sick(failed("failureRate is too much in step 1000.", 100), "Step 100 was sent late."),
-		},
+		"the load was displaced": {status: done(limited(4), doubted(0, "1000"), func(s *v1beta1.LoadTestStatus) { s.Thresholds[0].Reason = v1beta1.ReasonLoadDisplaced }),
+			want: sick(because(v1beta1.ReasonLoadDisplaced, inconclusive("failureRate has too few samples in step 1000.", 100)), "Step 1000 was sent late.")},
+		"the generator was the limit before the breach": {status: done(limited(2), breached(0, "1000")),
+			want: sick(failed("failureRate is too much in step 1000.", 100), "Step 100 was sent late.")},
 		"a worker lost": {
 			status: done(lost(1), cut(4, "only 2608 of the 8000 planned requests came due.", ptr(int64(1234))), limited(4)),
 			want: sick(because(v1beta1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; at most 1234 requests are missing from the result. "+
@@ -235,14 +217,11 @@ func TestFinal(t *testing.T) {
 			want: because(v1beta1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; the result may lack requests that were sent, and it is not known how many. "+
 				"Step 100 did not run as planned: only 1 of 4 workers completed it.", 10)),
 		},
-		"workers lost in a rest": {
-			status: done(lost(3), cut(3, "", nil), skipFrom(4)),
-			want:   because(v1beta1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; no sent request is missing from the result.", 100)),
-		},
+		"workers lost in a rest": {status: done(lost(3), cut(3, "", nil), skipFrom(4)),
+			want: because(v1beta1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; no sent request is missing from the result.", 100))},
 		"a step whose plan was not carried out": {
 			status: done(cut(2, "9000 requests came due, but only 8000 were planned.", nil)),
-			want: because(v1beta1.ReasonStepCut, inconclusive("Step 100 did not run as planned: 9000 requests came due, but only 8000 were planned.",
-				10)),
+			want:   because(v1beta1.ReasonStepCut, inconclusive("Step 100 did not run as planned: 9000 requests came due, but only 8000 were planned.", 10)),
 		},
 		"a report missing": {
 			status: done(func(s *v1beta1.LoadTestStatus) {
@@ -268,10 +247,8 @@ func TestFinal(t *testing.T) {
 			status: done(unjudged(1, "fast")),
 			want:   inconclusive("Threshold fast was not judged: none of its steps ran.", 1000),
 		},
-		"a threshold of each step, before the first": {
-			status: done(unjudged(0, "failureRate")),
-			want:   inconclusive("Threshold failureRate was not judged: no step ran.", 1000),
-		},
+		"a threshold of each step, before the first": {status: done(unjudged(0, "failureRate")),
+			want: inconclusive("Threshold failureRate was not judged: no step ran.", 1000)},
 		"a delay of which no step has the generator": {
 			status: done(doubted(0, "1000"), func(s *v1beta1.LoadTestStatus) {
 				s.Thresholds[0].Reason = v1beta1.ReasonGeneratorUncertain
@@ -286,14 +263,10 @@ func TestFinal(t *testing.T) {
 				Message: "failureRate has too few samples in step 1000.", Sustained: verdict.Sustained{Users: ptr(int32(100))},
 			},
 		},
-		"a status without thresholds": {
-			status: done(func(s *v1beta1.LoadTestStatus) { s.Thresholds = nil }),
-			want:   inconclusive("No threshold was judged: no step ran.", 1000),
-		},
-		"a threshold that the spec does not have": {
-			status: done(and(v1beta1.ThresholdStatus{Name: "other", State: v1beta1.ThresholdPending})),
-			want:   passed("All 3 thresholds were kept.", 1000),
-		},
+		"a status without thresholds": {status: done(func(s *v1beta1.LoadTestStatus) { s.Thresholds = nil }),
+			want: inconclusive("No threshold was judged: no step ran.", 1000)},
+		"a threshold that the spec does not have": {status: done(and(v1beta1.ThresholdStatus{Name: "other", State: v1beta1.ThresholdPending})),
+			want: passed("All 3 thresholds were kept.", 1000)},
 		"users that no threshold is about are not sustained": {
 			edit:   func(s *v1beta1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(100)) },
 			status: done(func(s *v1beta1.LoadTestStatus) { setState(s, "1000", "") }),
@@ -439,9 +412,7 @@ func TestMaxSustainedRate(t *testing.T) {
 					s.Steps[i].Load = v1beta1.StepLoad{Rate: rateOf(rate)}
 				}
 			}, tc.edit)
-			if got := verdict.Final(spec(atMost("failureRate", "1%")), status).Sustained.Rate; got != tc.want {
-				t.Errorf("sustained rate is %q, want %q", got, tc.want)
-			}
+			same.As(t, "sustained rate", tc.want, verdict.Final(spec(atMost("failureRate", "1%")), status).Sustained.Rate)
 		})
 	}
 }
@@ -462,10 +433,7 @@ func rateOf(text string) *v1beta1.Decimal { return ptr(v1beta1.NewDecimal(text))
 // A run in which the target was changed is of no one target. A restart alone is: what
 // failed then counts.
 func TestChangedTargetIsInconclusive(t *testing.T) {
-	for spoils, want := range map[v1beta1.Spoiled]v1beta1.Verdict{
-		v1beta1.SpoiledRun: v1beta1.VerdictInconclusive,
-		"":                 v1beta1.VerdictPassed,
-	} {
+	for spoils, want := range map[v1beta1.Spoiled]v1beta1.Verdict{v1beta1.SpoiledRun: v1beta1.VerdictInconclusive, "": v1beta1.VerdictPassed} {
 		s := done(func(s *v1beta1.LoadTestStatus) {
 			s.Steps[0].Environment = &v1beta1.StepEnvironment{Changes: []v1beta1.EnvironmentChange{{Spoils: spoils, Message: "The image changed."}}}
 		})

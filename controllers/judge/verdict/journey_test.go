@@ -91,22 +91,16 @@ func TestThresholdsOfJourneys(t *testing.T) {
 			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){unbegun(6, journeys(95, time.Second, 0, 0, 0)), other}, inconclusive, "1.000447s",
 			"p95 of a in step burst leaves out 0 journeys that the end of the step cut, and 6 that were due and never began.",
 		},
-		"too few": {
-			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(19, time.Second, 0, 0, 0), other}, inconclusive, "",
-			"p95 of a in step burst has 19 samples; at least 20 are needed.",
-		},
+		"too few": {ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(19, time.Second, 0, 0, 0), other}, inconclusive, "",
+			"p95 of a in step burst has 19 samples; at least 20 are needed."},
 		"as many as are needed": {ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(20, time.Second, 0, 0, 0), other}, passed, "1.000447s", ""},
 		"more journeys were measured than the spec has": {
 			ofJourneys(atMost("failureRate", "1%"), "b"), []func(*outcome){other, journeys(100, time.Second, 0, 0, 0), journeys(0, 0, 100, 0, 0)}, passed, "0%", "",
 		},
-		"none": {
-			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){other, journeys(100, time.Second, 0, 0, 0)}, inconclusive, "",
-			"failureRate of a in step burst cannot be judged: no journey began.",
-		},
-		"none has ended": {
-			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(0, 0, 0, 7, time.Second), other}, inconclusive, "",
-			"failureRate of a in step burst cannot be judged: none of the 7 journeys has ended.",
-		},
+		"none": {ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){other, journeys(100, time.Second, 0, 0, 0)}, inconclusive, "",
+			"failureRate of a in step burst cannot be judged: no journey began."},
+		"none has ended": {ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(0, 0, 0, 7, time.Second), other}, inconclusive, "",
+			"failureRate of a in step burst cannot be judged: none of the 7 journeys has ended."},
 		"failures kept":     {ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(99, time.Second, 1, 50, time.Second), other}, passed, "1%", ""},
 		"failures breached": {ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(98, time.Second, 2, 50, time.Second), other}, broken, "2%", ""},
 		"failures of a late generator": {

@@ -277,9 +277,7 @@ func TestBreachStopsTheRunWhereAsked(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := judge(tc.spec, tc.previous, burst, tc.measured).Stop; got != tc.want {
-				t.Errorf("stop is %t, want %t", got, tc.want)
-			}
+			same.As(t, "stop", tc.want, judge(tc.spec, tc.previous, burst, tc.measured).Stop)
 		})
 	}
 }

@@ -16,10 +16,8 @@ func TestLatencies(t *testing.T) {
 		"quantile breached":             {atMost("p95", "20ms"), sent(50, 50), broken, "20.015ms", ""},
 		"quantile of one request":       {onRequest(atMost("p50", "0.5s"), "create"), sent(50, 50), passed, "10.007ms", ""},
 		"quantile with too few samples": {atMost("p99", "500ms"), sent(20, 10), inconclusive, "", "p99 of step burst has 30 samples; at least 100 are needed."},
-		"quantile of one request with too few samples": {
-			onRequest(atMost("p99", "500ms"), "follow"), sent(100, 99), inconclusive, "",
-			"p99 of follow in step burst has 99 samples; at least 100 are needed.",
-		},
+		"quantile of one request with too few samples": {onRequest(atMost("p99", "500ms"), "follow"), sent(100, 99), inconclusive, "",
+			"p99 of follow in step burst has 99 samples; at least 100 are needed."},
 		"median needs two":            {atMost("p50", "1s"), sent(1, 0), inconclusive, "", "p50 of step burst has 1 samples; at least 2 are needed."},
 		"p99.9 needs a thousand":      {atMost("p99.9", "1s"), sent(999, 0), inconclusive, "", "p99.9 of step burst has 999 samples; at least 1000 are needed."},
 		"p97 needs 34":                {atMost("p97", "1ms"), sent(33, 0), inconclusive, "", "p97 of step burst has 33 samples; at least 34 are needed."},

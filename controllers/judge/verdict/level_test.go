@@ -59,22 +59,14 @@ func TestDifferenceToTheLevelOfASchedule(t *testing.T) {
 	}{
 		"three runs, within": {ofOne(40, 40, 41), times{42}, passed, "+5%", "p95 is 42ms in step 100, 5% above the 40ms", "3 runs since n-1", tellNoiseOf(3)},
 		"three runs, beyond": {ofOne(40, 40, 41), times{60}, broken, "+50%", "p95 is 60ms in step 100, 50% above the 40ms", "3 runs since n-1", tellNoiseOf(3)},
-		"three runs that disagree": {
-			ofOne(38, 40, 42), times{43}, inconclusive, "+7.5%", "p95 is 43ms in step 100, 7.5% above the 40ms", "3 runs since n-1",
-			" To the runs of the level, the change is between +2.39% and +13.16%: let the schedule keep at least 19 that passed.",
-		},
-		"twenty runs, within": {
-			ofOne(steady...), times{41}, passed, "+2.5%", "p95 is 41ms in step 100, 2.5% above the 40ms", "20 runs since n-1",
-			" As far as the runs of the level differ, the change is between 0% and +5.13%.",
-		},
-		"twenty runs, beyond": {
-			ofOne(steady...), times{48}, broken, "+20%", "p95 is 48ms in step 100, 20% above the 40ms", "20 runs since n-1",
-			" As far as the runs of the level differ, the change is between +17.08% and +23.08%.",
-		},
-		"twenty runs, in their noise": {
-			ofOne(steady...), times{44}, inconclusive, "+10%", "p95 is 44ms in step 100, 10% above the 40ms", "20 runs since n-1",
-			" As far as the runs of the level differ, the change may be anything between +7.32% and +12.83%.",
-		},
+		"three runs that disagree": {ofOne(38, 40, 42), times{43}, inconclusive, "+7.5%", "p95 is 43ms in step 100, 7.5% above the 40ms", "3 runs since n-1",
+			" To the runs of the level, the change is between +2.39% and +13.16%: let the schedule keep at least 19 that passed."},
+		"twenty runs, within": {ofOne(steady...), times{41}, passed, "+2.5%", "p95 is 41ms in step 100, 2.5% above the 40ms", "20 runs since n-1",
+			" As far as the runs of the level differ, the change is between 0% and +5.13%."},
+		"twenty runs, beyond": {ofOne(steady...), times{48}, broken, "+20%", "p95 is 48ms in step 100, 20% above the 40ms", "20 runs since n-1",
+			" As far as the runs of the level differ, the change is between +17.08% and +23.08%."},
+		"twenty runs, in their noise": {ofOne(steady...), times{44}, inconclusive, "+10%", "p95 is 44ms in step 100, 10% above the 40ms", "20 runs since n-1",
+			" As far as the runs of the level differ, the change may be anything between +7.32% and +12.83%."},
 		"since the change alone": {
 			ofOne(20, 20, 21, 20, 20, 40, 41, 40, 40), times{41}, passed, "+2.5%", "p95 is 41ms in step 100, 2.5% above the 40ms", "4 runs since n-6",
 			tellNoiseOf(4),

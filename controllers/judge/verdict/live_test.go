@@ -107,15 +107,11 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 		message   string
 	}{
 		"as many failures as are allowed": {atMost("failureRate", "1%"), planned(), sent(90, 10, failed(10)), ""},
-		"one failure more": {
-			atMost("failureRate", "1%"), planned(), sent(90, 10, failed(11)),
-			noLess("failureRate", "1.1%", "1%", "Failed: create 11 of 90 (serverError)."),
-		},
+		"one failure more": {atMost("failureRate", "1%"), planned(), sent(90, 10, failed(11)),
+			noLess("failureRate", "1.1%", "1%", "Failed: create 11 of 90 (serverError).")},
 		"of one request, all that is left may be of it": {onRequest(atMost("failureRate", "1%"), "create"), planned(), sent(50, 50, failed(9), dueAsSent), ""},
-		"of one request, what is left cannot all mend it": {
-			onRequest(atMost("failureRate", "1%"), "create"), planned(), sent(50, 50, failed(10), dueAsSent),
-			noLess("failureRate of create", "1.06%", "1%"),
-		},
+		"of one request, what is left cannot all mend it": {onRequest(atMost("failureRate", "1%"), "create"), planned(), sent(50, 50, failed(10), dueAsSent),
+			noLess("failureRate of create", "1.06%", "1%")},
 		"slow, but few":                            {atMost("p95", "100ms"), planned(), sent(40, 10, slow(50, 200*ms)), ""},
 		"slow, and one more":                       {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms)), noLess("p95", "200.063ms", "100ms")},
 		"requests missed":                          {onTime("99%"), planned(), sent(90, 10, punctual(90, 80, 90)), ""},
@@ -157,14 +153,10 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 		"slow, and few without the delay":      {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), tooLate(50, 150*ms)), ""},
 		"slow service, but little":             {service, planned(), sent(40, 10, slow(50, 200*ms), served), ""},
 		"slow service":                         {service, planned(), sent(40, 10, slow(51, 200*ms), served), noLess("p95 service time", "200.063ms", "100ms")},
-		"all were due, and none is left": {
-			atMost("failureRate", "1%"), planned(), sent(900, 100, failed(11), dueAsSent),
-			noLess("failureRate", "1.1%", "1%", "Failed: create 11 of 900 (serverError)."),
-		},
-		"all ended, and none is left": {
-			atMost("failureRate", "1%"), planned(), sent(900, 100, failed(11)),
-			noLess("failureRate", "1.1%", "1%", "Failed: create 11 of 900 (serverError)."),
-		},
+		"all were due, and none is left": {atMost("failureRate", "1%"), planned(), sent(900, 100, failed(11), dueAsSent),
+			noLess("failureRate", "1.1%", "1%", "Failed: create 11 of 900 (serverError).")},
+		"all ended, and none is left": {atMost("failureRate", "1%"), planned(), sent(900, 100, failed(11)),
+			noLess("failureRate", "1.1%", "1%", "Failed: create 11 of 900 (serverError).")},
 		"as many failures as are allowed, and some in flight":   {atMost("failureRate", "1%"), planned(), sent(90, 10, failed(10), unfinished(50)), ""},
 		"too few failures, and all that is left may fail":       {atLeast("failureRate", "90%"), planned(), sent(90, 10), ""},
 		"too few failures, even if all that is left fails":      {atLeast("failureRate", "91%"), planned(), sent(90, 10, unfinished(50)), noMore("failureRate", "90%", "91%")},
@@ -173,10 +165,8 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 		"too fast, and all that is left may be slow":            {atLeast("p95", "1s"), planned(), sent(90, 10), ""},
 		"too fast, even if all that is left is slow":            {atLeast("p50", "1s"), planned(), sent(590, 10), noMore("p50", "10.007ms", "1s")},
 		"too many on time, and all that is left may be missed":  {noMoreOnTime("10%"), planned(), sent(90, 10, punctual(90, 90, 90)), ""},
-		"too many on time, even if all that is left is missed": {
-			noMoreOnTime("9%"), planned(), sent(90, 10, punctual(90, 90, 90)),
-			noLess("onTimeRate within 200ms", "10%", "9%"),
-		},
+		"too many on time, even if all that is left is missed": {noMoreOnTime("9%"), planned(), sent(90, 10, punctual(90, 90, 90)),
+			noLess("onTimeRate within 200ms", "10%", "9%")},
 		"what is on time was not counted": {onTime("99%"), planned(), sent(90, 10, failed(50)), ""},
 		"what is overdue was not counted": {onTime("99%"), planned(), sent(90, 10, failed(50), punctual(90, 0, 90), withoutOverdue), ""},
 		"more were due than are planned":  {atMost("failureRate", "1%"), planned(), sent(900, 101, failed(900), dueAsSent), ""},
@@ -253,18 +243,14 @@ func TestAbortsABreachThatLasts(t *testing.T) {
 		inFlight int64
 		want     int
 	}{
-		"from the beginning":            {func(int) int64 { return 50 }, nil, false, 0, 14},
-		"one good second in between":    {func(s int) int64 { return map[bool]int64{true: 0, false: 50}[s == 8] }, nil, false, 0, 18},
-		"a single bad second":           {func(s int) int64 { return map[bool]int64{true: 100, false: 0}[s == 8] }, nil, false, 0, 0},
-		"a breach that others outweigh": {func(s int) int64 { return map[bool]int64{true: 0, false: 11}[s < 20] }, nil, false, 0, 0},
-		"a worker is silent":            {func(int) int64 { return 50 }, func(s int) bool { return s > 5 }, false, 0, 0},
-		"a worker is silent for a while": {
-			func(int) int64 { return 50 }, func(s int) bool { return s > 5 && s < 20 }, false, 0, 27,
-		},
-		"a worker has not reported": {func(int) int64 { return 50 }, func(int) bool { return true }, true, 0, 0},
-		"a breach of those in flight, if they failed": {
-			func(s int) int64 { return map[bool]int64{true: 12, false: 0}[s > 10] }, nil, false, 100, 0,
-		},
+		"from the beginning":                          {func(int) int64 { return 50 }, nil, false, 0, 14},
+		"one good second in between":                  {func(s int) int64 { return map[bool]int64{true: 0, false: 50}[s == 8] }, nil, false, 0, 18},
+		"a single bad second":                         {func(s int) int64 { return map[bool]int64{true: 100, false: 0}[s == 8] }, nil, false, 0, 0},
+		"a breach that others outweigh":               {func(s int) int64 { return map[bool]int64{true: 0, false: 11}[s < 20] }, nil, false, 0, 0},
+		"a worker is silent":                          {func(int) int64 { return 50 }, func(s int) bool { return s > 5 }, false, 0, 0},
+		"a worker is silent for a while":              {func(int) int64 { return 50 }, func(s int) bool { return s > 5 && s < 20 }, false, 0, 27},
+		"a worker has not reported":                   {func(int) int64 { return 50 }, func(int) bool { return true }, true, 0, 0},
+		"a breach of those in flight, if they failed": {func(s int) int64 { return map[bool]int64{true: 12, false: 0}[s > 10] }, nil, false, 100, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			shortest := time.Duration(0)

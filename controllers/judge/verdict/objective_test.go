@@ -48,39 +48,23 @@ func TestOnTimeRate(t *testing.T) {
 		"breached by a hair":                  {onTime("99.5%"), sent(100, 900, punctual(100, 94, 100)), broken, "99.4%", ""},
 		"what was never sent was not on time": {onTime("99%", "create"), sent(100, 900, punctual(200, 100, 200)), broken, "50%", ""},
 		"of another request":                  {onTime("100%", "follow"), sent(100, 900, punctual(200, 0, 200)), passed, "100%", ""},
-		"a cut step leaves open what had no answer yet": {
-			onTime("99.5%", "create"), sent(100, 900, punctual(101, 100, 100)), inconclusive, "100%",
-			unansweredIn("onTimeRate within 200ms of create in step burst", 1),
-		},
-		"a maximum that what had no answer may breach": {
-			onRequest(noMoreOnTime("90%"), "create"), sent(100, 900, punctual(150, 100, 100)), inconclusive, "66.67%",
-			unansweredIn("onTimeRate within 200ms of create in step burst", 50),
-		},
-		"what is overdue was not counted": {
-			onTime("99%"), sent(100, 900, punctual(100, 95, 100), withoutOverdue), inconclusive, "",
-			"onTimeRate within 200ms of step burst cannot be judged: a worker did not count the requests on time.",
-		},
-		"every request was denied": {
-			onTime("99%", "create"), sent(1, 0, punctual(1, 0, 1), deniedAsExpected(1)), inconclusive, "",
-			"onTimeRate within 200ms of create in step burst cannot be judged: every request was denied, as expected.",
-		},
-		"none was due": {
-			onTime("99%", "create"), sent(100, 0, punctual(0, 0, 0)), inconclusive, "",
-			"onTimeRate within 200ms of create in step burst cannot be judged: no request was due.",
-		},
+		"a cut step leaves open what had no answer yet": {onTime("99.5%", "create"), sent(100, 900, punctual(101, 100, 100)), inconclusive, "100%",
+			unansweredIn("onTimeRate within 200ms of create in step burst", 1)},
+		"a maximum that what had no answer may breach": {onRequest(noMoreOnTime("90%"), "create"), sent(100, 900, punctual(150, 100, 100)), inconclusive, "66.67%",
+			unansweredIn("onTimeRate within 200ms of create in step burst", 50)},
+		"what is overdue was not counted": {onTime("99%"), sent(100, 900, punctual(100, 95, 100), withoutOverdue), inconclusive, "",
+			"onTimeRate within 200ms of step burst cannot be judged: a worker did not count the requests on time."},
+		"every request was denied": {onTime("99%", "create"), sent(1, 0, punctual(1, 0, 1), deniedAsExpected(1)), inconclusive, "",
+			"onTimeRate within 200ms of create in step burst cannot be judged: every request was denied, as expected."},
+		"none was due": {onTime("99%", "create"), sent(100, 0, punctual(0, 0, 0)), inconclusive, "",
+			"onTimeRate within 200ms of create in step burst cannot be judged: no request was due."},
 		"one was due": {onTime("99%", "create"), sent(1, 0, punctual(1, 1, 1)), passed, "100%", ""},
-		"a cut step leaves open no more than that": {
-			onTime("90%", "create"), sent(100, 900, punctual(150, 90, 100)), inconclusive, "93.33%",
-			unansweredIn("onTimeRate within 200ms of create in step burst", 50),
-		},
-		"not counted": {
-			onTime("99%"), sent(100, 900), inconclusive, "",
-			"onTimeRate within 200ms of step burst cannot be judged: a worker did not count the requests on time.",
-		},
-		"not counted by one worker": {
-			onTime("99%"), sent(100, 900, punctual(100, 100, 100), func(o *outcome) { o.merged.Due++ }), inconclusive, "",
-			"onTimeRate within 200ms of step burst cannot be judged: a worker did not count the requests on time.",
-		},
+		"a cut step leaves open no more than that": {onTime("90%", "create"), sent(100, 900, punctual(150, 90, 100)), inconclusive, "93.33%",
+			unansweredIn("onTimeRate within 200ms of create in step burst", 50)},
+		"not counted": {onTime("99%"), sent(100, 900), inconclusive, "",
+			"onTimeRate within 200ms of step burst cannot be judged: a worker did not count the requests on time."},
+		"not counted by one worker": {onTime("99%"), sent(100, 900, punctual(100, 100, 100), func(o *outcome) { o.merged.Due++ }), inconclusive, "",
+			"onTimeRate within 200ms of step burst cannot be judged: a worker did not count the requests on time."},
 	})
 }
 
@@ -111,9 +95,7 @@ func TestLatencyOfWhichRequestsAndFromWhen(t *testing.T) {
 		"of the expected":              {of(v1beta1.LatencyOfExpected, ""), sent(100, 900, failures), passed, "20.015ms", ""},
 		"service time":                 {of("", v1beta1.ServiceTime), sent(100, 900, failures), broken, "400.127ms", ""},
 		"service time of the expected": {of(v1beta1.LatencyOfExpected, v1beta1.ServiceTime), sent(100, 900, failures), passed, "10.007ms", ""},
-		"not reported which are expected": {
-			of(v1beta1.LatencyOfExpected, ""), sent(100, 900, failed(3)), inconclusive, "",
-			"longest of expected responses of step burst cannot be judged: a worker did not report which times belong to expected responses.",
-		},
+		"not reported which are expected": {of(v1beta1.LatencyOfExpected, ""), sent(100, 900, failed(3)), inconclusive, "",
+			"longest of expected responses of step burst cannot be judged: a worker did not report which times belong to expected responses."},
 	})
 }

@@ -34,10 +34,7 @@ func repeated(threshold v1beta1.Threshold, results ...*v1beta1.StepResult) (*v1b
 	s := ladder(100)
 	s.Repetitions, s.Thresholds = int32(len(results)), []v1beta1.Threshold{threshold}
 	s.Baseline = &v1beta1.Baseline{Name: "before"}
-	status := &v1beta1.LoadTestStatus{
-		Verdict: v1beta1.VerdictPassed, Workers: v1beta1.WorkerCounts{Desired: 1},
-		Requests: plan.RequestNames(s), Steps: plan.Steps(s),
-	}
+	status := &v1beta1.LoadTestStatus{Verdict: v1beta1.VerdictPassed, Workers: v1beta1.WorkerCounts{Desired: 1}, Requests: plan.RequestNames(s), Steps: plan.Steps(s)}
 	status.Thresholds = verdict.Thresholds(s, status.Requests, nil)
 	for i := range status.Steps {
 		if step := &status.Steps[i]; !step.Load.IsPause() {
@@ -153,18 +150,14 @@ func TestDifferenceToTheBaseline(t *testing.T) {
 		},
 		"an outlier among five leaves it open": {increase("p95", "10%"), times{100, 101, 102, 103, 104}, times{100, 101, 102, 103, 900}, inconclusive, "0%", "", ""},
 		"no failure before and after":          {increase("failureRate", "10%"), times{1}, times{1}, passed, "0%", "failureRate is 0% in step 100, as much as the 0%", tellNoise},
-		"too few samples": {
-			increase("p95", "10%"), times{1}, times{0}, inconclusive, "", "",
-			"p95 of step 100 cannot be compared: step 100 has no such figure: it had too few samples.",
-		},
+		"too few samples": {increase("p95", "10%"), times{1}, times{0}, inconclusive, "", "",
+			"p95 of step 100 cannot be compared: step 100 has no such figure: it had too few samples."},
 		"too few samples of a request": {
 			onRequest(increase("p95", "10%"), "create"), times{1}, times{1}, inconclusive, "", "",
 			"p95 of create of step 100 cannot be compared: LoadTest before has no such figure in its step 100: it had too few samples of request create, or no room for its result, or too many requests that were not sent or not answered.",
 		},
-		"a bound that cannot be read": {
-			v1beta1.Threshold{Metric: v1beta1.MetricGoodput, MaxDecrease: "much"}, times{1}, times{1}, inconclusive, "", "",
-			`The bound of goodput cannot be read: "much" is not a percentage such as 1%.`,
-		},
+		"a bound that cannot be read": {v1beta1.Threshold{Metric: v1beta1.MetricGoodput, MaxDecrease: "much"}, times{1}, times{1}, inconclusive, "", "",
+			`The bound of goodput cannot be read: "much" is not a percentage such as 1%.`},
 		"too few samples before": {
 			increase("p95", "10%"), times{0, 1}, times{1}, inconclusive, "", "",
 			"p95 of step 100 cannot be compared: LoadTest before has no such figure in its step 100: it had too few samples, or too many requests that were not sent or not answered.",
@@ -396,10 +389,8 @@ func TestStepWithoutACounterpart(t *testing.T) {
 		copied *v1beta1.BaselineStatus
 		want   string
 	}{
-		"another rung": {
-			&v1beta1.BaselineStatus{Name: "before", Steps: []v1beta1.BaselineStep{{Rung: 2, Figures: []v1beta1.Figure{{Metric: "p95", Value: "10ms"}}}}},
-			"LoadTest before has no step of that name and load",
-		},
+		"another rung": {&v1beta1.BaselineStatus{Name: "before", Steps: []v1beta1.BaselineStep{{Rung: 2, Figures: []v1beta1.Figure{{Metric: "p95", Value: "10ms"}}}}},
+			"LoadTest before has no step of that name and load"},
 		"a figure that cannot be read": {
 			&v1beta1.BaselineStatus{Name: "before", Steps: []v1beta1.BaselineStep{{Rung: 1, Name: "100", Figures: []v1beta1.Figure{{Metric: "p95", Value: "soon"}}}}},
 			"LoadTest before has no such figure in its step 100",

@@ -14,9 +14,7 @@ import (
 )
 
 // The letters of a run: the state of the thresholds in one step after another.
-var letters = map[rune]v1beta1.ThresholdState{
-	'p': v1beta1.ThresholdPassed, 'f': v1beta1.ThresholdFailed, 'i': v1beta1.ThresholdInconclusive, '-': "",
-}
+var letters = map[rune]v1beta1.ThresholdState{'p': v1beta1.ThresholdPassed, 'f': v1beta1.ThresholdFailed, 'i': v1beta1.ThresholdInconclusive, '-': ""}
 
 // repeats is a status of a ladder with rests. The steps that send load have the
 // states of the letters; steps without a letter were skipped.
@@ -62,10 +60,8 @@ func TestMaxSustainedUsersOverRepetitions(t *testing.T) {
 		"one user":                           {[]int32{1}, 1, "p", nil, 1},
 		"a rest of the same rung":            {[]int32{10, 20}, 1, "pp", func(s *v1beta1.LoadTestStatus) { s.Steps[1].Rung = 1 }, 20},
 		// What is not whole is no proof.
-		"cut in the second": {[]int32{10, 20}, 2, "pppp", func(s *v1beta1.LoadTestStatus) { s.Steps[6].State = v1beta1.StepCut }, 10},
-		"a report missing in the second": {
-			[]int32{10, 20}, 2, "pppp", func(s *v1beta1.LoadTestStatus) { s.Steps[4].WorkersReporting = 0 }, 0,
-		},
+		"cut in the second":              {[]int32{10, 20}, 2, "pppp", func(s *v1beta1.LoadTestStatus) { s.Steps[6].State = v1beta1.StepCut }, 10},
+		"a report missing in the second": {[]int32{10, 20}, 2, "pppp", func(s *v1beta1.LoadTestStatus) { s.Steps[4].WorkersReporting = 0 }, 0},
 		"a displaced load in the second": {
 			[]int32{10, 20}, 2, "pppp", func(s *v1beta1.LoadTestStatus) {
 				s.Steps[6].Result.Generator = &v1beta1.GeneratorStatus{LoadDisplaced: true, Message: "Step 20 (2) was sent late."}
@@ -96,9 +92,7 @@ func TestStepsWithoutThresholdAreNotSustained(t *testing.T) {
 	s.Repetitions, s.Thresholds = 2, s.Thresholds[1:] // up to 100 users
 	for states, want := range map[string]int32{"p-p-": 10, "p-i-": 0, "----": 0} {
 		users := verdict.Final(s, repeats(s, states)).Sustained.Users
-		if got := deref(users); got != want {
-			t.Errorf("%s: %d users were sustained, want %d", states, got, want)
-		}
+		same.As(t, states, want, deref(users))
 	}
 }
 

@@ -84,10 +84,8 @@ func judgeOne(t *testing.T, tests map[string]oneStep) {
 
 func TestMetrics(t *testing.T) {
 	judgeOne(t, map[string]oneStep{
-		"a metric of a later operator": {
-			atMost("p0", "1s"), sent(100, 900), inconclusive, "",
-			"p0 of step burst cannot be judged: this operator does not know the metric.",
-		},
+		"a metric of a later operator": {atMost("p0", "1s"), sent(100, 900), inconclusive, "",
+			"p0 of step burst cannot be judged: this operator does not know the metric."},
 		"counts that cannot be added up": {
 			atMost("p95", "1s"), sent(1, 1, func(o *outcome) { o.merged.Requests[0].Response.RecordN(ms, math.MaxInt64-1) }), inconclusive, "",
 			"p95 of step burst cannot be judged: request 1: merge histograms: 9223372036854775807 and 1 values are more than can be counted.",
@@ -101,16 +99,12 @@ func TestMetrics(t *testing.T) {
 		"failure rate breached":                    {atMost("failureRate", "1%"), sent(100, 900, failed(11)), broken, "1.1%", " Failed: create 11 of 100 (serverError)."},
 		"a breach by a hair does not read as kept": {atMost("failureRate", "1%"), sent(99_999, 0, failed(1000)), broken, "1.01%", ""},
 		"as many digits as the bound has":          {atMost("failureRate", "0.001%"), sent(100_000, 0, failed(1)), passed, "0.001%", ""},
-		"failure rate of one request": {
-			onRequest(atMost("failureRate", "0%"), "create", "follow"), sent(9, 1, failed(1)), broken, "10%",
-			" Failed: create 1 of 9 (serverError).",
-		},
+		"failure rate of one request": {onRequest(atMost("failureRate", "0%"), "create", "follow"), sent(9, 1, failed(1)), broken, "10%",
+			" Failed: create 1 of 9 (serverError)."},
 		"failure rate of a type":                    {filtered(atMost("failureRate", "0%"), nil, []string{"Write"}, nil), sent(9, 1, failed(9)), broken, "100%", ""},
 		"failure rate of a type that does not fail": {filtered(atMost("failureRate", "0%"), nil, []string{"Read"}, nil), sent(9, 1, failed(9)), passed, "0%", ""},
-		"failure rate of a request of another type": {
-			filtered(atMost("failureRate", "0%"), []string{"create"}, []string{"Read"}, nil), sent(9, 1), inconclusive, "",
-			"failureRate of Read of create in step burst cannot be judged: no request was sent.",
-		},
+		"failure rate of a request of another type": {filtered(atMost("failureRate", "0%"), []string{"create"}, []string{"Read"}, nil), sent(9, 1), inconclusive, "",
+			"failureRate of Read of create in step burst cannot be judged: no request was sent."},
 		"failure rate of the request that does not fail": {onRequest(atMost("failureRate", "0%"), "follow"), sent(9, 1, failed(9)), passed, "0%", ""},
 		"rate-limited rate": {
 			atLeast("rateLimitedRate", "50%"), sent(3, 0, func(o *outcome) {
@@ -120,10 +114,8 @@ func TestMetrics(t *testing.T) {
 			"rateLimitedRate is 33.33% in step burst; at least 50% is required.",
 		},
 		"unsent rate": {atMost("unsentRate", "0%"), sent(64, 0, func(o *outcome) { o.merged.Due, o.merged.Unsent = 100, 36 }), broken, "36%", ""},
-		"unsent rate of no schedule": {
-			atMost("unsentRate", "0%"), sent(64, 0, func(o *outcome) { o.merged.Due = 0 }), inconclusive, "",
-			"unsentRate of step burst cannot be judged: no request was due.",
-		},
+		"unsent rate of no schedule": {atMost("unsentRate", "0%"), sent(64, 0, func(o *outcome) { o.merged.Due = 0 }), inconclusive, "",
+			"unsentRate of step burst cannot be judged: no request was due."},
 
 		// Rates.
 		"throughput kept":                                  {atLeast("throughput", "10"), sent(50, 50, failed(50)), passed, "10", ""},
@@ -133,23 +125,17 @@ func TestMetrics(t *testing.T) {
 		"goodput of one request":                           {onRequest(atLeast("goodput", "5.00"), "follow"), sent(50, 50), passed, "5", ""},
 		"items are goodput where each request carries one": {atLeast("itemsPerSecond", "10"), sent(50, 50, failed(1)), broken, "9.9", ""},
 		"a burst without any answer has no goodput":        {atLeast("goodput", "1"), sent(0, 0, unfinished(5), func(o *outcome) { o.merged.Window = 0 }), broken, "0", ""},
-		"answers without a window": {
-			atLeast("goodput", "1"), sent(5, 0, func(o *outcome) { o.merged.Window = 0 }), inconclusive, "",
-			"goodput of step burst cannot be judged: the step has no window.",
-		},
+		"answers without a window": {atLeast("goodput", "1"), sent(5, 0, func(o *outcome) { o.merged.Window = 0 }), inconclusive, "",
+			"goodput of step burst cannot be judged: the step has no window."},
 
 		// The rate-limit audit.
 		"grants over the limit": {atMost("overLimitGrants", "0"), sent(200, 0, audited(150, 0, 0)), broken, "150", ""},
 		"false denials kept":    {atMost("falseDenials", "2"), sent(30, 0, audited(0, 2, 0)), passed, "2", ""},
-		"clients not tracked": {
-			atMost("overLimitGrants", "0"), sent(30, 0, audited(0, 0, 1)), inconclusive, "0",
-			"overLimitGrants of step burst leaves out 1 requests of clients that were not tracked.",
-		},
+		"clients not tracked": {atMost("overLimitGrants", "0"), sent(30, 0, audited(0, 0, 1)), inconclusive, "0",
+			"overLimitGrants of step burst leaves out 1 requests of clients that were not tracked."},
 		"clients not tracked, and breached all the same": {atMost("falseDenials", "0"), sent(30, 0, audited(0, 1, 12)), broken, "1", ""},
-		"no contract": {
-			atMost("falseDenials", "0"), sent(30, 0, func(o *outcome) { o.result.RateLimit = nil }), inconclusive, "",
-			"falseDenials of step burst cannot be judged: spec.audits has no rateLimit.",
-		},
+		"no contract": {atMost("falseDenials", "0"), sent(30, 0, func(o *outcome) { o.result.RateLimit = nil }), inconclusive, "",
+			"falseDenials of step burst cannot be judged: spec.audits has no rateLimit."},
 
 		// The generator was late, which its times show: see the brackets.
 		"a generator of which nothing is known is not at fault": {atMost("p95", "5ms"), sent(50, 50, func(o *outcome) { o.result.Generator = nil }), broken, "20.015ms", ""},
@@ -162,43 +148,24 @@ func TestMetrics(t *testing.T) {
 
 		// Nothing to judge.
 		"nothing was sent": {atMost("failureRate", "0%"), sent(0, 0), inconclusive, "", "failureRate of step burst cannot be judged: no request was sent."},
-		"nothing of one request was sent": {
-			onRequest(atMost("p95", "1s"), "follow"), sent(100, 0), inconclusive, "",
-			"p95 of follow in step burst cannot be judged: no request was sent.",
-		},
+		"nothing of one request was sent": {onRequest(atMost("p95", "1s"), "follow"), sent(100, 0), inconclusive, "",
+			"p95 of follow in step burst cannot be judged: no request was sent."},
 		"nothing was measured": {atMost("p95", "1s"), outcome{}, inconclusive, "", "p95 of step burst cannot be judged: no request was sent."},
-		"nothing was measured of what the status has": {
-			atMost("p95", "1s"), outcome{result: sent(100, 0).result}, inconclusive, "",
-			"p95 of step burst cannot be judged: no request was sent.",
-		},
-		"nothing stands in the status of what was measured": {
-			atMost("p95", "1s"), outcome{merged: sent(100, 0).merged}, inconclusive, "",
-			"p95 of step burst cannot be judged: no request was sent.",
-		},
-		"a time without a unit": {
-			atMost("p95", "500"), sent(100, 0), inconclusive, "",
-			`The bound of p95 cannot be read: "500" is not a duration such as 500ms.`,
-		},
-		"a share without a percent sign": {
-			atMost("failureRate", "1"), sent(100, 0), inconclusive, "",
-			`The bound of failureRate cannot be read: "1" is not a percentage such as 1%.`,
-		},
-		"a rate that is no number": {
-			atLeast("goodput", "many"), sent(100, 0), inconclusive, "",
-			`The bound of goodput cannot be read: "many" is not a number per second such as 1000.`,
-		},
-		"a count that is no number": {
-			atMost("falseDenials", "none"), sent(100, 0), inconclusive, "",
-			`The bound of falseDenials cannot be read: "none" is not a whole number such as 0.`,
-		},
-		"a bound that does not fit the metric": {
-			atMost("p95", "1%"), sent(100, 0), inconclusive, "",
-			`The bound of p95 cannot be read: "1%" is not a duration such as 500ms.`,
-		},
-		"no bound": {
-			v1beta1.Threshold{Metric: "failureRate"}, sent(100, 0), inconclusive, "",
-			"The bound of failureRate cannot be read: exactly one of max, min, maxIncrease and maxDecrease must be set.",
-		},
+		"nothing was measured of what the status has": {atMost("p95", "1s"), outcome{result: sent(100, 0).result}, inconclusive, "",
+			"p95 of step burst cannot be judged: no request was sent."},
+		"nothing stands in the status of what was measured": {atMost("p95", "1s"), outcome{merged: sent(100, 0).merged}, inconclusive, "",
+			"p95 of step burst cannot be judged: no request was sent."},
+		"a time without a unit": {atMost("p95", "500"), sent(100, 0), inconclusive, "", `The bound of p95 cannot be read: "500" is not a duration such as 500ms.`},
+		"a share without a percent sign": {atMost("failureRate", "1"), sent(100, 0), inconclusive, "",
+			`The bound of failureRate cannot be read: "1" is not a percentage such as 1%.`},
+		"a rate that is no number": {atLeast("goodput", "many"), sent(100, 0), inconclusive, "",
+			`The bound of goodput cannot be read: "many" is not a number per second such as 1000.`},
+		"a count that is no number": {atMost("falseDenials", "none"), sent(100, 0), inconclusive, "",
+			`The bound of falseDenials cannot be read: "none" is not a whole number such as 0.`},
+		"a bound that does not fit the metric": {atMost("p95", "1%"), sent(100, 0), inconclusive, "",
+			`The bound of p95 cannot be read: "1%" is not a duration such as 500ms.`},
+		"no bound": {v1beta1.Threshold{Metric: "failureRate"}, sent(100, 0), inconclusive, "",
+			"The bound of failureRate cannot be read: exactly one of max, min, maxIncrease and maxDecrease must be set."},
 	})
 }
 

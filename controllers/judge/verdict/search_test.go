@@ -118,18 +118,12 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 			24, false, unclear(1, 2), "Found from 420 to 462: p95 is Failed in 462 users (2).",
 			"Passed: Kept up to 420 users: for 1s, the time of a probe, and not held for longer (spec.search.hold is 0s). Not kept at 462 users: p95 is Failed in 462 users (2).",
 		},
-		"no limit": {
-			24, false, limit(1000), "BeyondMax from 1000 to : ",
-			"Passed: Kept up to 1000 users, the max of the search: for 1s, the time of a probe, and not held for longer (spec.search.hold is 0s). The limit is higher.",
-		},
-		"a limit below the least": {
-			24, false, limit(99), "BelowMin from  to 100: p95 is Failed in 100 users (2).",
-			"Failed: Not kept at 100 users, the min of the search: p95 is Failed in 100 users (2).",
-		},
-		"too few probes": {
-			3, false, limit(450), "GivenUp from 100 to 1000: p95 is Failed in 1000 users (2).",
-			"Inconclusive: The search ended without a result: 3 probes did not find the limit to within 10%. Kept for 1s at 100 users, and not kept at 1000 users.",
-		},
+		"no limit": {24, false, limit(1000), "BeyondMax from 1000 to : ",
+			"Passed: Kept up to 1000 users, the max of the search: for 1s, the time of a probe, and not held for longer (spec.search.hold is 0s). The limit is higher."},
+		"a limit below the least": {24, false, limit(99), "BelowMin from  to 100: p95 is Failed in 100 users (2).",
+			"Failed: Not kept at 100 users, the min of the search: p95 is Failed in 100 users (2)."},
+		"too few probes": {3, false, limit(450), "GivenUp from 100 to 1000: p95 is Failed in 1000 users (2).",
+			"Inconclusive: The search ended without a result: 3 probes did not find the limit to within 10%. Kept for 1s at 100 users, and not kept at 1000 users."},
 		"nothing more, after a breach": {
 			24, false, func(_ int64, n int) v1beta1.ThresholdState {
 				if n == 0 {
@@ -148,14 +142,10 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 			}, "GivenUp from 100 to : p95 is Failed in 200 users (3).",
 			"Inconclusive: The search ended without a result: again and again, the target breached a threshold at one load and kept it at a higher one. Kept for 1s at 100 users.",
 		},
-		"nothing, as the generator is the limit": {
-			24, false, unclear(0, 24), "GivenUp from  to : ",
-			"Inconclusive: The search ended without a result at 100 users, which was tried again. 100 users (3) was late. The limit is unknown.",
-		},
-		"nothing more, as the generator is the limit": {
-			24, false, unclear(1, 24), "GivenUp from 100 to : ",
-			"Inconclusive: The search ended without a result at 200 users, which was tried again. 200 users (3) was late. Kept for 1s at 100 users.",
-		},
+		"nothing, as the generator is the limit": {24, false, unclear(0, 24), "GivenUp from  to : ",
+			"Inconclusive: The search ended without a result at 100 users, which was tried again. 100 users (3) was late. The limit is unknown."},
+		"nothing more, as the generator is the limit": {24, false, unclear(1, 24), "GivenUp from 100 to : ",
+			"Inconclusive: The search ended without a result at 200 users, which was tried again. 200 users (3) was late. Kept for 1s at 100 users."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := probing(tc.probes, tc.rate)
@@ -212,38 +202,24 @@ func TestSearchHoldsWhatItFound(t *testing.T) {
 		sustained    string
 		want         string
 	}{
-		"kept": {
-			450, 1000, 0, true, "421.2",
+		"kept": {450, 1000, 0, true, "421.2",
 			"Kept up to 421.2/s: held for 1m, outstanding requests steady at 41. " +
-				"Not kept at 463.3/s: Outstanding requests grew by 4/s in step 463.3/s (2); at that rate p95 passes 200ms after 19s of this load.",
-		},
-		"taken back": {
-			450, 400, 0, true, "382.9",
+				"Not kept at 463.3/s: Outstanding requests grew by 4/s in step 463.3/s (2); at that rate p95 passes 200ms after 19s of this load."},
+		"taken back": {450, 400, 0, true, "382.9",
 			"Kept up to 382.9/s: held for 1m, outstanding requests steady at 41. " +
-				"Not kept at 421.2/s: Outstanding requests grew by 0.5/s in step hold 421.2/s; at that rate p95 passes 200ms after 133s of this load.",
-		},
-		"taken back to the last": {
-			450, 1, 0, true, "",
+				"Not kept at 421.2/s: Outstanding requests grew by 0.5/s in step hold 421.2/s; at that rate p95 passes 200ms after 133s of this load."},
+		"taken back to the last": {450, 1, 0, true, "",
 			"The search ended without a result: 5 loads, each lower than the one before by the precision of 10%, were not kept for 1m. Kept for 1s at 200/s. " +
-				"Not kept at 287.5/s: Outstanding requests grew by 0.5/s in step hold 287.5/s; at that rate p95 passes 200ms after 133s of this load.",
-		},
-		"taken back without a result": {
-			450, 1, 400, true, "",
-			"The search ended without a result at 382.9/s, which was held again. hold 382.9/s (3) was late. Kept for 1s at 400/s. Not kept for 1m at 421.2/s.",
-		},
-		"taken back without a result at the last": {
-			450, 1, 300, true, "",
-			"The search ended without a result at 287.5/s, which was held. hold 287.5/s was late. Kept for 1s at 200/s. Not kept for 1m at 316.3/s.",
-		},
-		"held without a result": {
-			450, 1, 500, true, "",
-			"The search ended without a result at 421.2/s, which was held again. hold 421.2/s (3) was late. Kept for 1s at 421.2/s, and not kept at 463.3/s.",
-		},
-		"users who wait": {
-			450, 1000, 0, false, "420",
+				"Not kept at 287.5/s: Outstanding requests grew by 0.5/s in step hold 287.5/s; at that rate p95 passes 200ms after 133s of this load."},
+		"taken back without a result": {450, 1, 400, true, "",
+			"The search ended without a result at 382.9/s, which was held again. hold 382.9/s (3) was late. Kept for 1s at 400/s. Not kept for 1m at 421.2/s."},
+		"taken back without a result at the last": {450, 1, 300, true, "",
+			"The search ended without a result at 287.5/s, which was held. hold 287.5/s was late. Kept for 1s at 200/s. Not kept for 1m at 316.3/s."},
+		"held without a result": {450, 1, 500, true, "",
+			"The search ended without a result at 421.2/s, which was held again. hold 421.2/s (3) was late. Kept for 1s at 421.2/s, and not kept at 463.3/s."},
+		"users who wait": {450, 1000, 0, false, "420",
 			"Kept up to 420 users: held for 1m. These users wait for each response, so nothing piles up: with more users, responses become slower. " +
-				"Not kept at 462 users: p95 is Failed in 462 users (2).",
-		},
+				"Not kept at 462 users: p95 is Failed in 462 users (2)."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, unit := probing(24, tc.rate), int64(1)
@@ -274,9 +250,7 @@ func TestSearchHoldsWhatItFound(t *testing.T) {
 			if s.Message != tc.want {
 				t.Errorf("(-want +got):\n%s", cmp.Diff(tc.want, s.Message))
 			}
-			if got := sustained(verdict.Final(p.spec, p.status)); got != tc.sustained {
-				t.Errorf("sustained %q, want %q", got, tc.sustained)
-			}
+			same.As(t, "sustained", tc.sustained, sustained(verdict.Final(p.spec, p.status)))
 		})
 	}
 }

@@ -202,9 +202,7 @@ func (s *silentStep) run(total float64) {
 	until := func(int) time.Duration { return s.window }
 	s.load.Duration = &metav1.Duration{Duration: s.window}
 	mean := s.service.median.Seconds() * 1.4
-	decimal := func(f float64) *v1beta1.Decimal {
-		return ptr(v1beta1.NewDecimal(strconv.FormatFloat(f, 'f', 3, 64)))
-	}
+	decimal := func(f float64) *v1beta1.Decimal { return ptr(v1beta1.NewDecimal(strconv.FormatFloat(f, 'f', 3, 64))) }
 	atOnce := func(perUser float64) int { return max(1, int(math.Round(total/w/perUser))) }
 	ramped := func(n int) func(int) time.Duration {
 		return func(user int) time.Duration { return s.window * time.Duration(user) / time.Duration(2*n) }
@@ -344,9 +342,7 @@ func (s *silentStep) count(r *measure.Request, m *measure.Measurement, x *timeOf
 // judged is the worst state of the default thresholds, and the metric that has it.
 func (s *silentStep) judged(edits ...func(*measure.Measurement)) (v1beta1.ThresholdState, v1beta1.ThresholdStatus) {
 	spec := &v1beta1.LoadTestSpec{Requests: []v1beta1.Request{{Name: "read"}}}
-	steps := []v1beta1.StepStatus{{
-		Name: "1", State: v1beta1.StepComplete, Load: s.load, Result: &v1beta1.StepResult{Generator: &v1beta1.GeneratorStatus{Healthy: true}},
-	}}
+	steps := []v1beta1.StepStatus{{Name: "1", State: v1beta1.StepComplete, Load: s.load, Result: &v1beta1.StepResult{Generator: &v1beta1.GeneratorStatus{Healthy: true}}}}
 	requests := plan.RequestNames(spec)
 	status := &v1beta1.LoadTestStatus{Requests: requests, Steps: steps, Thresholds: verdict.Thresholds(spec, requests, steps)}
 	merged := s.measured()

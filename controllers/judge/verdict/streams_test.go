@@ -70,10 +70,8 @@ func TestTimesOfStreams(t *testing.T) {
 			first, sent(100, 900, streaming(100, 612*ms, 400*ms)), inconclusive, "612.351ms",
 			"p95 of the time to the first event is between 400.127ms and 612.351ms in step burst; at most 500ms is allowed. Without the generator's own delay it is 400.127ms.",
 		},
-		"one whatever the generator did": {
-			first, sent(100, 900, streaming(100, 800*ms, 600*ms)), broken, "800.255ms",
-			"p95 of the time to the first event is 800.255ms in step burst (600.063ms without the generator's own delay); at most 500ms is allowed.",
-		},
+		"one whatever the generator did": {first, sent(100, 900, streaming(100, 800*ms, 600*ms)), broken, "800.255ms",
+			"p95 of the time to the first event is 800.255ms in step burst (600.063ms without the generator's own delay); at most 500ms is allowed."},
 		"other requests are no streams": {first, sent(100, 90_000, streaming(94, 400*ms, 400*ms), streaming(6, 612*ms, 612*ms)), broken, "612.351ms", ""},
 		"no event came":                 {first, sent(100, 900), inconclusive, "", "p95 of the time to the first event of step burst has 0 samples; at least 20 are needed."},
 		"too few first events": {
@@ -104,10 +102,8 @@ func TestTimesOfStreams(t *testing.T) {
 		},
 		"no event until the end":   {first, sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.Unfinished)), broken, "30.015487s", waited(10, noAnswer)},
 		"unfinished with an event": {first, sent(90, 0, streaming(100, 400*ms, 400*ms), ended(10, measure.Unfinished)), passed, "400.127ms", ""},
-		"no event yet, for less than the timeout": {
-			half, sent(49, 0, streaming(49, 400*ms, 400*ms), undecided(51)), inconclusive, "400.127ms",
-			undecidedIn("p50 of the time to the first event of step burst", 51),
-		},
+		"no event yet, for less than the timeout": {half, sent(49, 0, streaming(49, 400*ms, 400*ms), undecided(51)), inconclusive, "400.127ms",
+			undecidedIn("p50 of the time to the first event of step burst", 51)},
 		"never sent": {ofChat, sent(900, 0, streaming(900, 400*ms, 400*ms), unsentOf(1_000, 0)), broken, "815.103ms", waited(1000, unsentOnes)},
 		"never sent, by the generator": {
 			ofChat, sent(900, 0, streaming(900, 400*ms, 400*ms), unsentOf(1_000, 1_000)), inconclusive, "815.103ms",
@@ -118,10 +114,8 @@ func TestTimesOfStreams(t *testing.T) {
 		"gaps":                 {gap("p95", "500ms"), sent(100, 900, streaming(100, 612*ms, 612*ms)), broken, "612.351ms", ""},
 		"the mean of the gaps": {ofStreams(v1beta1.MeanGapTime, atMost("p95", "500ms")), sent(100, 900, streaming(100, 400*ms, 400*ms)), passed, "400.127ms", ""},
 		"each gap":             {ofStreams(v1beta1.BetweenEventsTime, atMost("p99.9", "500ms")), sent(112, 0, streaming(112, 400*ms, 400*ms)), passed, "400.127ms", ""},
-		"streams that had not ended": {
-			gap("p95", "500ms"), sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.Unfinished)), inconclusive, "400.127ms",
-			"p95 of the longest time between events of step burst leaves out 10 streams that had not ended when the step did.",
-		},
+		"streams that had not ended": {gap("p95", "500ms"), sent(90, 0, streaming(90, 400*ms, 400*ms), ended(10, measure.Unfinished)), inconclusive, "400.127ms",
+			"p95 of the longest time between events of step burst leaves out 10 streams that had not ended when the step did."},
 		"so few that they decide nothing": {gap("p95", "500ms"), sent(97, 0, streaming(97, 400*ms, 400*ms), ended(3, measure.Unfinished)), passed, "400.127ms", ""},
 		"a longest gap that may yet be longer": {
 			gap("longest", "500ms"), sent(99, 0, streaming(99, 400*ms, 400*ms), ended(1, measure.Unfinished)), inconclusive, "400.127ms",
@@ -164,9 +158,7 @@ func TestCallsWithOneReplyAreNoStreams(t *testing.T) {
 	}
 	judgeComplete(t, calls, map[string]oneStep{
 		"first events": {ofStreams(v1beta1.FirstEventTime, atMost("p95", "500ms")), sent(100, 1, streaming(100, 400*ms, 400*ms), refusedGets), passed, "400.127ms", ""},
-		"no reply came": {
-			ofStreams(v1beta1.FirstEventTime, atMost("p95", "500ms")), sent(100, 1), inconclusive, "",
-			"p95 of the time to the first event of step burst cannot be judged: no response came in parts.",
-		},
+		"no reply came": {ofStreams(v1beta1.FirstEventTime, atMost("p95", "500ms")), sent(100, 1), inconclusive, "",
+			"p95 of the time to the first event of step burst cannot be judged: no response came in parts."},
 	})
 }

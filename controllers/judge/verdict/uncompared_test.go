@@ -96,22 +96,14 @@ func TestStepThatTheBaselineDoesNotHave(t *testing.T) {
 		message      string
 		inconclusive string
 	}{
-		"a new step": {
-			limits, []int32{10}, [][]float64{{10}}, []int32{10, 20}, [][]float64{{10, 15}},
-			v1beta1.VerdictPassed, "Both thresholds were kept. p95 of step 20" + allowed + noStep, "p95 of step 20 cannot be compared: ",
-		},
-		"a new step below the others": {
-			limits, []int32{20}, [][]float64{{10}}, []int32{10, 20}, [][]float64{{10, 10}},
-			v1beta1.VerdictPassed, "Both thresholds were kept. p95 of step 10" + allowed + noStep, "p95 of step 10 cannot be compared: ",
-		},
-		"a new step in repetitions": {
-			limits, []int32{10}, [][]float64{{10}, {10}, {10}}, []int32{10, 20}, [][]float64{{10, 15}, {10, 15}, {10, 15}},
-			v1beta1.VerdictPassed, "Both thresholds were kept. p95 of step 20 (3)" + allowed + noStep, "p95 of step 20 (3) cannot be compared: ",
-		},
-		"a step with too few samples": {
-			limits, []int32{10, 20}, [][]float64{{10, 0}}, []int32{10, 20}, [][]float64{{10, 15}},
-			v1beta1.VerdictPassed, "Both thresholds were kept. p95 of step 20" + allowed + noFigure, "p95 of step 20 cannot be compared: ",
-		},
+		"a new step": {limits, []int32{10}, [][]float64{{10}}, []int32{10, 20}, [][]float64{{10, 15}},
+			v1beta1.VerdictPassed, "Both thresholds were kept. p95 of step 20" + allowed + noStep, "p95 of step 20 cannot be compared: "},
+		"a new step below the others": {limits, []int32{20}, [][]float64{{10}}, []int32{10, 20}, [][]float64{{10, 10}},
+			v1beta1.VerdictPassed, "Both thresholds were kept. p95 of step 10" + allowed + noStep, "p95 of step 10 cannot be compared: "},
+		"a new step in repetitions": {limits, []int32{10}, [][]float64{{10}, {10}, {10}}, []int32{10, 20}, [][]float64{{10, 15}, {10, 15}, {10, 15}},
+			v1beta1.VerdictPassed, "Both thresholds were kept. p95 of step 20 (3)" + allowed + noStep, "p95 of step 20 (3) cannot be compared: "},
+		"a step with too few samples": {limits, []int32{10, 20}, [][]float64{{10, 0}}, []int32{10, 20}, [][]float64{{10, 15}},
+			v1beta1.VerdictPassed, "Both thresholds were kept. p95 of step 20" + allowed + noFigure, "p95 of step 20 cannot be compared: "},
 		"a threshold for the new step alone": {
 			onlyNew, []int32{10}, [][]float64{{10}}, []int32{10, 20}, [][]float64{{10, 15}},
 			v1beta1.VerdictPassed, "Both thresholds were kept. p95 of step 20" + allowed + noStep + " One more comparison was left out.", "p95 of step 20 cannot be compared: ",
@@ -120,10 +112,8 @@ func TestStepThatTheBaselineDoesNotHave(t *testing.T) {
 			limits, []int32{10}, [][]float64{{10}}, []int32{10, 20}, [][]float64{{30, 15}},
 			v1beta1.VerdictFailed, "p95 is 30ms in step 10, 200% above the 10ms of LoadTest before; at most 10% above is allowed. How much of that is noise cannot be told from 1 repetition and 1 of the baseline: use at least 3 repetitions of both.", "",
 		},
-		"a new step that is too slow": {
-			[]v1beta1.Threshold{limits[0], slow}, []int32{10}, [][]float64{{10}}, []int32{10, 20}, [][]float64{{10, 15}},
-			v1beta1.VerdictFailed, "p95 is 10.007ms in step 20; at most 5ms is allowed.", "",
-		},
+		"a new step that is too slow": {[]v1beta1.Threshold{limits[0], slow}, []int32{10}, [][]float64{{10}}, []int32{10, 20}, [][]float64{{10, 15}},
+			v1beta1.VerdictFailed, "p95 is 10.007ms in step 20; at most 5ms is allowed.", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, optional := range []bool{true, false} {

@@ -157,9 +157,7 @@ func TestRepetitionsOfTheCandidateAreCounted(t *testing.T) {
 
 // What a step says nothing of its target, of either side, is compared with nothing.
 func TestSpoiledPairsAreNotCompared(t *testing.T) {
-	failing := func(of *v1beta1.StepResult, n int64) {
-		of.Failed, of.Expected = n, of.Sent-n
-	}
+	failing := func(of *v1beta1.StepResult, n int64) { of.Failed, of.Expected = n, of.Sent-n }
 	for name, tc := range map[string]struct {
 		edit func(*v1beta1.StepStatus)
 		want string

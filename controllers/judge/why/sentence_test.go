@@ -70,23 +70,17 @@ func TestSentence(t *testing.T) {
 		between bool
 		want    string
 	}{
-		"CPU at its limit": {
-			kept(step(20, app("300m", "310m"))), step(900, app("498m", "500m")), false,
-			"Kept up to 380/s; from there shortener's CPU is at its limit of 500m.",
-		},
+		"CPU at its limit": {kept(step(20, app("300m", "310m"))), step(900, app("498m", "500m")), false,
+			"Kept up to 380/s; from there shortener's CPU is at its limit of 500m."},
 		"at 95 % of it":       {kept(step(20, app("300m", "310m"))), step(900, app("475m", "500m")), false, "Kept up to 380/s; from there shortener's CPU is at its limit of 500m."},
 		"below 95 % of it":    {kept(step(20, app("300m", "310m"))), step(900, app("474m", "500m")), false, ""},
 		"it was there before": {kept(step(20, app("200m", "200m")), step(20, app("480m", "500m"))), step(900, app("499m", "500m")), false, ""},
 		"not known below":     {kept(step(20)), step(900, app("498m", "500m")), false, "Kept up to 380/s; at 400/s shortener's CPU is at its limit of 500m."},
-		"a load between them that is neither": {
-			kept(step(20, app("300m", "310m"))), step(900, app("498m", "500m")), true,
-			"Kept up to 380/s; at 400/s shortener's CPU is at its limit of 500m.",
-		},
+		"a load between them that is neither": {kept(step(20, app("300m", "310m"))), step(900, app("498m", "500m")), true,
+			"Kept up to 380/s; at 400/s shortener's CPU is at its limit of 500m."},
 		"nothing was kept": {nil, step(900, app("498m", "500m")), false, "Not kept at 400/s, where shortener's CPU is at its limit of 500m."},
-		"several pods": {
-			kept(step(20, app("300m", "310m"))), step(900, app("498m", "500m"), pods(3)), false,
-			"Kept up to 380/s; from there shortener's CPU is at its limit of 500m in the busiest of 3 pods.",
-		},
+		"several pods": {kept(step(20, app("300m", "310m"))), step(900, app("498m", "500m"), pods(3)), false,
+			"Kept up to 380/s; from there shortener's CPU is at its limit of 500m in the busiest of 3 pods."},
 		"one of two containers": {
 			kept(step(20, app("300m", "310m"), uses("proxy", "10m", "10m", "100m"))), step(900, app("498m", "500m"), uses("proxy", "20m", "20m", "100m")), false,
 			"Kept up to 380/s; from there the CPU of container app of shortener is at its limit of 500m.",
@@ -94,17 +88,13 @@ func TestSentence(t *testing.T) {
 		"no limit":                 {kept(step(20, uses("app", "300m", "310m", ""))), step(900, uses("app", "4", "4", "")), false, ""},
 		"out of memory":            {kept(step(20, app("1m", "1m"))), step(20, container(killed)), false, "Kept up to 380/s; from there container app of shortener was ended for its use of memory (its limit is 64Mi)."},
 		"out of memory, as before": {kept(step(20, container(killed))), step(20, container(killed)), false, ""},
-		"out of memory, without a limit": {
-			kept(step(20)), step(20, container(v1beta1.ContainerUsage{Name: "app", OutOfMemory: true})), false,
-			"Kept up to 380/s; at 400/s container app of shortener was ended for its use of memory.",
-		},
+		"out of memory, without a limit": {kept(step(20)), step(20, container(v1beta1.ContainerUsage{Name: "app", OutOfMemory: true})), false,
+			"Kept up to 380/s; at 400/s container app of shortener was ended for its use of memory."},
 		"a query at its limit":             {kept(step(20, connections("7"))), step(900, connections("19")), false, `Kept up to 380/s; from there "database connections" is at 19 of 20.`},
 		"a query at its limit before, too": {kept(step(20, connections("20"))), step(900, connections("20")), false, ""},
 		"a query below it":                 {kept(step(20, connections("7"))), step(900, connections("18.9")), false, ""},
-		"a query that was not answered below": {
-			kept(step(20, unanswered("database connections"))), step(900, connections("20")), false,
-			`Kept up to 380/s; at 400/s "database connections" is at 20 of 20.`,
-		},
+		"a query that was not answered below": {kept(step(20, unanswered("database connections"))), step(900, connections("20")), false,
+			`Kept up to 380/s; at 400/s "database connections" is at 20 of 20.`},
 		"a query without a limit":                    {kept(step(20, query("hits", "7", ""))), step(900, query("hits", "1000", "")), false, ""},
 		"a query without an answer":                  {kept(step(20)), step(900, unanswered("database connections")), false, ""},
 		"hostile numbers":                            {kept(step(20)), step(900, query("a", "1/0", "20"), query("b", "20", "0"), query("c", "20", "-1"), uses("app", "x", "", "0")), false, ""},
@@ -116,14 +106,10 @@ func TestSentence(t *testing.T) {
 		"more than half of it for a moment":          {kept(step(20, app("100m", "110m"))), step(900, app("150m", "251m")), false, ""},
 		"little CPU of one, much of another":         {kept(step(20, app("100m", "110m"))), step(900, app("150m", "155m"), uses("proxy", "90m", "90m", "100m")), false, ""},
 		"little CPU of one, another without a limit": {kept(step(20, app("100m", "110m"))), step(900, app("150m", "155m"), uses("proxy", "9", "9", "")), false, ""},
-		"a query at its limit, and little CPU": {
-			kept(step(20, app("100m", "110m"), connections("7"))), step(900, app("150m", "155m"), connections("20")), false,
-			`Kept up to 380/s; from there "database connections" is at 20 of 20, while shortener's CPU is at most 31% of its limit of 500m.`,
-		},
-		"both at their limits": {
-			kept(step(20, app("100m", "110m"), connections("7"))), step(900, app("500m", "500m"), connections("20")), false,
-			`Kept up to 380/s; from there shortener's CPU is at its limit of 500m, and "database connections" is at 20 of 20.`,
-		},
+		"a query at its limit, and little CPU": {kept(step(20, app("100m", "110m"), connections("7"))), step(900, app("150m", "155m"), connections("20")), false,
+			`Kept up to 380/s; from there "database connections" is at 20 of 20, while shortener's CPU is at most 31% of its limit of 500m.`},
+		"both at their limits": {kept(step(20, app("100m", "110m"), connections("7"))), step(900, app("500m", "500m"), connections("20")), false,
+			`Kept up to 380/s; from there shortener's CPU is at its limit of 500m, and "database connections" is at 20 of 20.`},
 		"nothing is known": {kept(step(20)), step(900), false, ""},
 		"a step without a response": {
 			kept(step(20, app("300m", "310m"))), &v1beta1.StepStatus{Name: "x", Result: &v1beta1.StepResult{}, Environment: step(0, app("1m", "1m")).Environment}, false, "",

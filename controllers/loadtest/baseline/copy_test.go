@@ -134,11 +134,9 @@ func TestOtherTrafficIsRefused(t *testing.T) {
 		"a setup": {func(s *v1beta1.LoadTestSpec) {
 			s.Setup = &v1beta1.Setup{Fill: &v1beta1.Fill{Request: "create", Count: 1}}
 		}, "spec.setup"},
-		"an expectation": {func(s *v1beta1.LoadTestSpec) {
-			s.Requests[0].Expect = &v1beta1.Expectation{Status: []int32{200, 500}}
-		}, "expect of request create"},
-		"a body":   {func(s *v1beta1.LoadTestSpec) { s.Requests[0].HTTP.Body = "hunter2" }, "http.body of request create"},
-		"a method": {func(s *v1beta1.LoadTestSpec) { s.Requests[0].HTTP.Method = "PUT" }, "http.method of request create"},
+		"an expectation": {func(s *v1beta1.LoadTestSpec) { s.Requests[0].Expect = &v1beta1.Expectation{Status: []int32{200, 500}} }, "expect of request create"},
+		"a body":         {func(s *v1beta1.LoadTestSpec) { s.Requests[0].HTTP.Body = "hunter2" }, "http.body of request create"},
+		"a method":       {func(s *v1beta1.LoadTestSpec) { s.Requests[0].HTTP.Method = "PUT" }, "http.method of request create"},
 		"a header": {func(s *v1beta1.LoadTestSpec) {
 			s.Requests[1].HTTP.Headers = []v1beta1.Header{{Name: "A", Value: ptr("b")}}
 		}, "http.headers of request health"},
@@ -196,11 +194,9 @@ func TestOtherTrafficIsRefused(t *testing.T) {
 // may differ, too. A default is no other value.
 func TestSameTrafficIsCompared(t *testing.T) {
 	for name, edit := range map[string]func(*v1beta1.LoadTestSpec){
-		"another Service":    func(s *v1beta1.LoadTestSpec) { s.Target.Service = &v1beta1.ServiceReference{Name: "v4"} },
-		"the default scheme": func(s *v1beta1.LoadTestSpec) { s.Target.URL = "http://v4" },
-		"another server name": func(s *v1beta1.LoadTestSpec) {
-			s.Target.TLS = &v1beta1.TLS{ServerName: "v4", InsecureSkipVerify: true}
-		},
+		"another Service":      func(s *v1beta1.LoadTestSpec) { s.Target.Service = &v1beta1.ServiceReference{Name: "v4"} },
+		"the default scheme":   func(s *v1beta1.LoadTestSpec) { s.Target.URL = "http://v4" },
+		"another server name":  func(s *v1beta1.LoadTestSpec) { s.Target.TLS = &v1beta1.TLS{ServerName: "v4", InsecureSkipVerify: true} },
 		"another host":         func(s *v1beta1.LoadTestSpec) { s.Target.Headers = []v1beta1.Header{{Name: "host", Value: ptr("v4")}} },
 		"the default timeout":  func(s *v1beta1.LoadTestSpec) { s.Target.Timeout = &metav1.Duration{Duration: 30 * time.Second} },
 		"the target's timeout": func(s *v1beta1.LoadTestSpec) { s.Requests[0].Timeout = &metav1.Duration{Duration: 30 * time.Second} },
@@ -272,29 +268,20 @@ func TestBrokenStepsAreNoBaseline(t *testing.T) {
 		"all steps":              {before: breaks(0, 2, 4, 6), refusal: nothing},
 		"one repetition of each": {before: breaks(0, 6), refusal: nothing},
 		"so much is unsent": {
-			before: func(lt *v1beta1.LoadTest) {
-				lt.Status.Steps[2].Result.Due, lt.Status.Steps[2].Result.Unsent = 1000, 11
-			},
-			want: []string{"10", "10 (2)"},
-		},
-		"it was down for so long": {
-			before: func(lt *v1beta1.LoadTest) { lt.Status.Steps[6].Result.Downtime = "94%" },
+			before: func(lt *v1beta1.LoadTest) { lt.Status.Steps[2].Result.Due, lt.Status.Steps[2].Result.Unsent = 1000, 11 },
 			want:   []string{"10", "10 (2)"},
 		},
+		"it was down for so long": {before: func(lt *v1beta1.LoadTest) { lt.Status.Steps[6].Result.Downtime = "94%" }, want: []string{"10", "10 (2)"}},
 		"so many journeys fail": {
 			before: func(lt *v1beta1.LoadTest) {
 				lt.Status.Steps[2].Result.Journeys = []v1beta1.JourneyResult{{Name: "buy", Completed: 98, Failed: 2}}
 			},
 			want: []string{"10", "10 (2)"},
 		},
-		"as much may fail": {
-			threshold: v1beta1.Threshold{Metric: "failureRate", Max: ptr(intstr.FromString("2%"))},
-			before:    breaks(0, 2, 4, 6), want: []string{"10", "10 (2)", "100", "100 (2)"},
-		},
-		"as much may fail in a step, in every repetition": {
-			threshold: v1beta1.Threshold{Metric: "failureRate", Max: ptr(intstr.FromString("2%")), Steps: []string{"10"}},
-			before:    breaks(0, 2, 4, 6), want: []string{"10", "10 (2)"},
-		},
+		"as much may fail": {threshold: v1beta1.Threshold{Metric: "failureRate", Max: ptr(intstr.FromString("2%"))},
+			before: breaks(0, 2, 4, 6), want: []string{"10", "10 (2)", "100", "100 (2)"}},
+		"as much may fail in a step, in every repetition": {threshold: v1beta1.Threshold{Metric: "failureRate", Max: ptr(intstr.FromString("2%")), Steps: []string{"10"}},
+			before: breaks(0, 2, 4, 6), want: []string{"10", "10 (2)"}},
 		"the type that is compared": {
 			threshold: v1beta1.Threshold{Metric: "p95", Types: []string{"Read"}, MaxIncrease: "5%"},
 			before: func(lt *v1beta1.LoadTest) {
@@ -327,10 +314,8 @@ func TestRefusals(t *testing.T) {
 		before func(*v1beta1.LoadTest)
 		want   string
 	}{
-		"inconclusive": {
-			nil, func(lt *v1beta1.LoadTest) { lt.Status.Verdict = v1beta1.VerdictInconclusive },
-			"spec.baseline.name: the verdict of LoadTest before is Inconclusive, so its figures say nothing about its target; name one whose verdict is Passed or Failed.",
-		},
+		"inconclusive": {nil, func(lt *v1beta1.LoadTest) { lt.Status.Verdict = v1beta1.VerdictInconclusive },
+			"spec.baseline.name: the verdict of LoadTest before is Inconclusive, so its figures say nothing about its target; name one whose verdict is Passed or Failed."},
 		"another ladder": {
 			func(s *v1beta1.LoadTestSpec) { s.Ladder.Users = []int32{11, 110} }, nil,
 			"spec.baseline.name: no step of LoadTest before has the same name and load as a step of this run; name one with the same ladder or steps, or run them against the earlier version first.",

@@ -53,9 +53,7 @@ func TestJob(t *testing.T) {
 			AwayFrom: map[string]string{"app": "shortener"}, Ndots: ptr.To[int32](1),
 		}),
 	} {
-		t.Run(name, func(t *testing.T) {
-			check(t, "job-"+name, Job(lt, config))
-		})
+		t.Run(name, func(t *testing.T) { check(t, "job-"+name, Job(lt, config)) })
 	}
 }
 
@@ -203,9 +201,7 @@ func TestDeadlineOfTheJob(t *testing.T) {
 	length := func(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
 	lt := loadTest(nil)
 	lt.Spec.StartDeadlineSeconds = ptr.To[int64](300)
-	lt.Status.Steps = []v1beta1.StepStatus{
-		{TimeLimit: length(time.Hour)}, {Load: v1beta1.StepLoad{Pause: length(10 * time.Second)}}, {TimeLimit: length(25 * time.Hour)},
-	}
+	lt.Status.Steps = []v1beta1.StepStatus{{TimeLimit: length(time.Hour)}, {Load: v1beta1.StepLoad{Pause: length(10 * time.Second)}}, {TimeLimit: length(25 * time.Hour)}}
 	const day = 86_400
 	same.As(t, "deadline in seconds", int64(day+300+3600+10+25*3600), *Job(lt, config).Spec.ActiveDeadlineSeconds)
 	lt.Spec.ActiveDeadlineSeconds = ptr.To[int64](600)

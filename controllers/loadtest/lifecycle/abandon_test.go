@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A run is abandoned with less each time that its status is refused.
@@ -51,9 +52,7 @@ func TestAbandonedStatusShrinks(t *testing.T) {
 			v1beta1.ConditionThresholdsMet: "Unknown NotFinished: The run ended before it could be judged.",
 			v1beta1.ConditionStalled:       "True Error: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
 		} {
-			if diff := cmp.Diff(want, said(d.Status, kind)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", kind, diff)
-			}
+			same.As(t, kind, want, said(d.Status, kind))
 		}
 	}
 }

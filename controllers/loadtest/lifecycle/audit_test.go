@@ -67,13 +67,9 @@ var auditStories = map[string]func(*world.World){
 		w.After(7*time.Second, func() { w.Hidden = 40 })
 		w.After(afterTheSteps+20*time.Second, func() { w.Hidden = 0 })
 	},
-	"audit-finds-no-number": func(w *world.World) { w.Problem = "GET /stats: status 404" },
-	"audit-of-a-restless-number": func(w *world.World) {
-		w.After(afterTheSteps, func() { w.Restless = true })
-	},
-	"audit-is-read-by-another-worker": func(w *world.World) {
-		w.After(afterTheSteps, func() { w.Workers[0].Die("OOMKilled, exit code 137") })
-	},
+	"audit-finds-no-number":           func(w *world.World) { w.Problem = "GET /stats: status 404" },
+	"audit-of-a-restless-number":      func(w *world.World) { w.After(afterTheSteps, func() { w.Restless = true }) },
+	"audit-is-read-by-another-worker": func(w *world.World) { w.After(afterTheSteps, func() { w.Workers[0].Die("OOMKilled, exit code 137") }) },
 	"audit-has-no-worker-left": func(w *world.World) {
 		w.After(afterTheSteps, func() {
 			for _, x := range w.Workers {

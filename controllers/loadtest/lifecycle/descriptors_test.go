@@ -24,6 +24,9 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 	worker := func(target, control1 string) exchange.Worker {
 		return there(exchange.Worker{Connected: true, Ready: true, Targets: 2, Answers: 2, Descriptors: target, ControlDescriptors: control1})
 	}
+	three := func(a, b, c string) []exchange.Worker {
+		return []exchange.Worker{worker(a, ""), worker(b, ""), worker(c, "")}
+	}
 	busy := there(exchange.Worker{Connected: true, Message: "target.grpc: being asked"})
 	tests := map[string]struct {
 		versus, noCalls bool
@@ -37,23 +40,23 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 		"the same":             {workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, otherDigest), worker(oneDigest, "")}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
 		"one is not ready yet": {workers: []exchange.Worker{busy, worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1beta1.PhaseStarting, reason: v1beta1.ReasonWaiting},
 		"one differs": {
-			workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonDescriptorsDiffer,
+			workers: three(oneDigest, oneDigest, otherDigest), phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonDescriptorsDiffer,
 			message: "1 of 3 workers: target.grpc: worker 2 encodes calls by descriptors sha256:222222222222, and worker 0 by sha256:111111111111: replicas of the target differ; wait until its rollout has ended, or set target.grpc.descriptorsFrom.",
 		},
 		"one differs while another is not ready": {workers: []exchange.Worker{busy, worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonDescriptorsDiffer},
 		"one was given others": {
-			given: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(otherDigest, ""), worker(oneDigest, "")}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonDescriptorsDiffer,
+			given: true, workers: three(oneDigest, otherDigest, oneDigest), phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonDescriptorsDiffer,
 			message: "1 of 3 workers: target.grpc: worker 1 encodes calls by descriptors sha256:222222222222, and worker 0 by sha256:111111111111: the content of descriptorsFrom was changed while the workers started; create the LoadTest again.",
 		},
 		"one does not say": {
-			workers: []exchange.Worker{worker(oneDigest, ""), worker("", ""), worker(oneDigest, "")}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonInvalidSpec,
+			workers: three(oneDigest, "", oneDigest), phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonInvalidSpec,
 			message: "1 of 3 workers: grpc: the worker does not report by which descriptors it encodes calls; use a worker image of the operator's version.",
 		},
 		"a preflight alone is encoded by others": {
-			noCalls: true, asks: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonDescriptorsDiffer,
+			noCalls: true, asks: true, workers: three(oneDigest, oneDigest, otherDigest), phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonDescriptorsDiffer,
 		},
 		"a preflight of both targets": {
-			versus: true, noCalls: true, asks: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonInvalidSpec,
+			versus: true, noCalls: true, asks: true, workers: three(oneDigest, oneDigest, oneDigest), phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonInvalidSpec,
 		},
 		"without calls":      {noCalls: true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, ""), worker("", "")}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
 		"two, without calls": {versus: true, noCalls: true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, oneDigest), worker(oneDigest, oneDigest)}, phase: v1beta1.PhaseRunning, reason: v1beta1.ReasonAllReady},
@@ -61,9 +64,7 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 		"the control differs": {
 			message: "1 of 3 workers: versus.target: worker 1 encodes calls by descriptors sha256:222222222222, and worker 0 by sha256:111111111111: replicas of the target differ; wait until its rollout has ended, or set target.grpc.descriptorsFrom.",
 			versus:  true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, otherDigest), worker(oneDigest, oneDigest)}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonDescriptorsDiffer},
-		"nothing of the control": {
-			versus: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonInvalidSpec,
-		},
+		"nothing of the control": {versus: true, workers: three(oneDigest, oneDigest, oneDigest), phase: v1beta1.PhaseFinished, reason: v1beta1.ReasonInvalidSpec},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

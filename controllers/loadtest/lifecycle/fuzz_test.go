@@ -47,9 +47,7 @@ func (c *choices) seconds() *metav1.Duration {
 
 // step is a step in any state, with anything missing.
 func (c *choices) step() v1beta1.StepStatus {
-	states := []v1beta1.StepState{
-		v1beta1.StepPending, v1beta1.StepRunning, v1beta1.StepComplete, v1beta1.StepCut, v1beta1.StepSkipped, "", "Melted",
-	}
+	states := []v1beta1.StepState{v1beta1.StepPending, v1beta1.StepRunning, v1beta1.StepComplete, v1beta1.StepCut, v1beta1.StepSkipped, "", "Melted"}
 	s := v1beta1.StepStatus{
 		Name: "step", State: states[c.of(len(states))], StartTime: c.instant(), CompletionTime: c.instant(),
 		TimeLimit: c.seconds(), ReportedUntil: c.instant(), WorkersReporting: int32(c.of(4)),

@@ -66,47 +66,27 @@ func TestTargetVerified(t *testing.T) {
 		"one waits for the target":                       {questions: questions(), seen: three(waiting), want: pending, phase: v1beta1.PhaseStarting},
 		"all have asked":                                 {questions: questions(), seen: three(ready), want: passed, phase: v1beta1.PhaseRunning},
 		"one had another answer":                         {questions: questions(), seen: three(wrong), want: failed, phase: v1beta1.PhaseFinished},
-		"one did not ask all, and says that it is ready": {
-			questions: questions(), seen: three(old), phase: v1beta1.PhaseFinished,
-			want: "False PreflightFailed: preflight: 1 of 2 questions were asked; use a worker image of the operator's version.",
-		},
-		"one had another answer at first": {
-			questions: questions(), want: passed, phase: v1beta1.PhaseRunning,
-			seen: three(exchange.Worker{Connected: true, Ready: true, Answers: 2, Reason: wrong.Reason, Message: wrong.Message}),
-		},
+		"one did not ask all, and says that it is ready": {questions: questions(), seen: three(old), phase: v1beta1.PhaseFinished,
+			want: "False PreflightFailed: preflight: 1 of 2 questions were asked; use a worker image of the operator's version."},
+		"one had another answer at first": {questions: questions(), want: passed, phase: v1beta1.PhaseRunning,
+			seen: three(exchange.Worker{Connected: true, Ready: true, Answers: 2, Reason: wrong.Reason, Message: wrong.Message})},
 		"one cannot ask": {questions: questions(), seen: three(refusing), want: pending, phase: v1beta1.PhaseFinished},
-		"one had another answer when another could not ask": {
-			questions: questions(), want: failed, phase: v1beta1.PhaseFinished,
-			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []exchange.Worker{there(refusing), there(wrong), there(ready)}},
-		},
-		"one had another answer when the run was ended": {
-			questions: questions(), seen: three(wrong), want: failed, phase: v1beta1.PhaseFinished,
-			edit: func(s *v1beta1.LoadTestSpec) { s.Terminate = true },
-		},
-		"one had another answer when the run was held": {
-			questions: questions(), seen: three(wrong), want: pending, phase: v1beta1.PhaseSuspended,
-			edit: func(s *v1beta1.LoadTestSpec) { s.Suspend = true },
-		},
-		"all say what they found before the Job was deleted": {
-			questions: questions(), want: pending, phase: v1beta1.PhaseStarting,
-			seen: lifecycle.Observed{Workers: []exchange.Worker{ready, ready, ready}},
-		},
-		"all say it while the Job is on its way out": {
-			questions: questions(), want: pending, phase: v1beta1.PhaseStarting,
-			seen: lifecycle.Observed{Job: lifecycle.JobDeleting, Workers: three(ready).Workers},
-		},
-		"one says what it found before its pod was deleted": {
-			questions: questions(), want: pending, phase: v1beta1.PhaseStarting,
-			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []exchange.Worker{ready, there(ready), there(ready)}},
-		},
-		"another answer, from before the Job was deleted": {
-			questions: questions(), want: pending, phase: v1beta1.PhaseStarting,
-			seen: lifecycle.Observed{Workers: []exchange.Worker{wrong, wrong, wrong}},
-		},
-		"what a worker said that is gone": {
-			questions: questions(), want: pending, phase: v1beta1.PhaseStarting,
-			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []exchange.Worker{there(exchange.Worker{Reason: wrong.Reason, Message: wrong.Message})}},
-		},
+		"one had another answer when another could not ask": {questions: questions(), want: failed, phase: v1beta1.PhaseFinished,
+			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []exchange.Worker{there(refusing), there(wrong), there(ready)}}},
+		"one had another answer when the run was ended": {questions: questions(), seen: three(wrong), want: failed, phase: v1beta1.PhaseFinished,
+			edit: func(s *v1beta1.LoadTestSpec) { s.Terminate = true }},
+		"one had another answer when the run was held": {questions: questions(), seen: three(wrong), want: pending, phase: v1beta1.PhaseSuspended,
+			edit: func(s *v1beta1.LoadTestSpec) { s.Suspend = true }},
+		"all say what they found before the Job was deleted": {questions: questions(), want: pending, phase: v1beta1.PhaseStarting,
+			seen: lifecycle.Observed{Workers: []exchange.Worker{ready, ready, ready}}},
+		"all say it while the Job is on its way out": {questions: questions(), want: pending, phase: v1beta1.PhaseStarting,
+			seen: lifecycle.Observed{Job: lifecycle.JobDeleting, Workers: three(ready).Workers}},
+		"one says what it found before its pod was deleted": {questions: questions(), want: pending, phase: v1beta1.PhaseStarting,
+			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []exchange.Worker{ready, there(ready), there(ready)}}},
+		"another answer, from before the Job was deleted": {questions: questions(), want: pending, phase: v1beta1.PhaseStarting,
+			seen: lifecycle.Observed{Workers: []exchange.Worker{wrong, wrong, wrong}}},
+		"what a worker said that is gone": {questions: questions(), want: pending, phase: v1beta1.PhaseStarting,
+			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []exchange.Worker{there(exchange.Worker{Reason: wrong.Reason, Message: wrong.Message})}}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

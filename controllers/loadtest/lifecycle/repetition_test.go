@@ -30,17 +30,15 @@ var repetitions = map[string]struct {
 			Spread: []v1beta1.DurationSpread{upTo(60), upTo(60)},
 		},
 	},
-	"one-breaches": {
-		func(w *world.World) {
-			w.After(12*time.Second, func() { w.Latency = 300 * time.Millisecond })
-			w.After(17*time.Second, func() { w.Latency = 20 * time.Millisecond })
-		},
+	"one-breaches": {func(w *world.World) {
+		w.After(12*time.Second, func() { w.Latency = 300 * time.Millisecond })
+		w.After(17*time.Second, func() { w.Latency = 20 * time.Millisecond })
+	},
 		remains{
 			Verdict: v1beta1.VerdictFailed, Summary: "4/4", Threshold: "100 (2)",
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
 			Spread: []v1beta1.DurationSpread{upTo(300), upTo(20)},
-		},
-	},
+		}},
 	"one-of-two-may-breach": {
 		func(w *world.World) {
 			w.LoadTest().Spec.Thresholds[0].InRepetitions = ptr.To[int32](1)
@@ -54,16 +52,14 @@ var repetitions = map[string]struct {
 			Spread: []v1beta1.DurationSpread{upTo(300), upTo(300)},
 		},
 	},
-	"the-first-stops-all": {
-		func(w *world.World) {
-			w.LoadTest().Spec.Ladder.StopOnBreach = true
-			w.After(7*time.Second, func() { w.Latency = 300 * time.Millisecond })
-		},
+	"the-first-stops-all": {func(w *world.World) {
+		w.LoadTest().Spec.Ladder.StopOnBreach = true
+		w.After(7*time.Second, func() { w.Latency = 300 * time.Millisecond })
+	},
 		remains{
 			Verdict: v1beta1.VerdictFailed, Summary: "2/4", Sustained: 100, Threshold: "1000",
 			Steps: "100 Complete, rest Complete, 1000 Complete, rest Skipped, 100 (2) Skipped, rest Skipped, 1000 (2) Skipped",
-		},
-	},
+		}},
 	"the-second-stops": {
 		func(w *world.World) {
 			w.LoadTest().Spec.Ladder, w.LoadTest().Spec.Steps = nil, []v1beta1.Step{
@@ -88,18 +84,16 @@ var repetitions = map[string]struct {
 		},
 	},
 	// The worker has reported of the step in which it dies, but not all of it.
-	"the-second-loses-a-worker": {
-		func(w *world.World) {
-			w.LoadTest().Spec.Parallelism = ptr.To[int32](2)
-			w.SetWorkers(2)
-			w.After(19200*time.Millisecond, func() { w.Workers[1].Die("OOMKilled, exit code 137") })
-		},
+	"the-second-loses-a-worker": {func(w *world.World) {
+		w.LoadTest().Spec.Parallelism = ptr.To[int32](2)
+		w.SetWorkers(2)
+		w.After(19200*time.Millisecond, func() { w.Workers[1].Die("OOMKilled, exit code 137") })
+	},
 		remains{
 			Verdict: v1beta1.VerdictInconclusive, Summary: "4/4", Sustained: 100,
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Cut",
 			Spread: []v1beta1.DurationSpread{upTo(20)},
-		},
-	},
+		}},
 	"the-deadline-comes": {
 		func(w *world.World) { w.LoadTest().Spec.ActiveDeadlineSeconds = ptr.To[int64](12) },
 		remains{
@@ -107,17 +101,15 @@ var repetitions = map[string]struct {
 			Steps: "100 Complete, rest Complete, 1000 Complete, rest Cut, 100 (2) Skipped, rest Skipped, 1000 (2) Skipped",
 		},
 	},
-	"held-between-two": {
-		func(w *world.World) {
-			w.After(8*time.Second, func() { w.LoadTest().Spec.Suspend = true })
-			w.After(30*time.Second, func() { w.LoadTest().Spec.Suspend = false })
-		},
+	"held-between-two": {func(w *world.World) {
+		w.After(8*time.Second, func() { w.LoadTest().Spec.Suspend = true })
+		w.After(30*time.Second, func() { w.LoadTest().Spec.Suspend = false })
+	},
 		remains{
 			Verdict: v1beta1.VerdictPassed, Summary: "4/4", Sustained: 1000,
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
 			Spread: []v1beta1.DurationSpread{upTo(20), upTo(20)},
-		},
-	},
+		}},
 }
 
 // remains is what a run leaves.

@@ -223,9 +223,7 @@ func TestSummaryIsOfOneStep(t *testing.T) {
 	inPause := rests(limited(1), time.Minute)
 	inPause.Status.Steps[0].Result = first
 	want := v1beta1.Summary{Step: "1/2", Workers: "1/1", Goodput: "10/s", P95: "25ms", Errors: "50%", P99: "40ms", Unsent: "50%"}
-	if diff := cmp.Diff(want, lifecycle.Decide(inPause, policy.Rules{}, one(ready), began.Add(31*time.Second)).Status.Summary); diff != "" {
-		t.Errorf("summary in a pause after the first of two steps (-want +got):\n%s", diff)
-	}
+	same.As(t, "summary in a pause after the first of two steps", want, lifecycle.Decide(inPause, policy.Rules{}, one(ready), began.Add(31*time.Second)).Status.Summary)
 	if got := lifecycle.Decide(limited(0), policy.Rules{}, one(ready), began.Add(15*time.Second)).Status.Summary.Step; got != "1/2" {
 		t.Errorf("in the first of two steps it is in step %s", got)
 	}

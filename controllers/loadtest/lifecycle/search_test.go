@@ -47,9 +47,7 @@ func TestSearchStories(t *testing.T) {
 			w.After(9*time.Second, func() { w.Lateness = 500 * time.Millisecond })
 			w.After(13*time.Second, func() { w.Lateness = 0 })
 		},
-		"search-loses-a-worker": func(w *world.World) {
-			w.After(14*time.Second, func() { w.Workers[1].Die("OOMKilled, exit code 137") })
-		},
+		"search-loses-a-worker": func(w *world.World) { w.After(14*time.Second, func() { w.Workers[1].Die("OOMKilled, exit code 137") }) },
 		"search-is-held": func(w *world.World) {
 			w.Users = 150
 			w.After(4*time.Second, func() { w.LoadTest().Spec.Suspend = true })

@@ -109,9 +109,7 @@ func TestUnreportedRequestsMayTakeWhatRefills(t *testing.T) {
 
 // startedAfter begins the first step that long after the run was first directed.
 func startedAfter(d time.Duration) func(*v1beta1.LoadTest) {
-	return func(lt *v1beta1.LoadTest) {
-		lt.Status.Steps[0].StartTime = ptr.To(metav1.NewMicroTime(began.Add(d)))
-	}
+	return func(lt *v1beta1.LoadTest) { lt.Status.Steps[0].StartTime = ptr.To(metav1.NewMicroTime(began.Add(d))) }
 }
 
 // The silence before a step that follows a pause began with the pause.

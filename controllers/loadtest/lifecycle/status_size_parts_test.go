@@ -38,53 +38,30 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 		add          func(*v1beta1.LoadTest)
 		least        int
 	}{
-		"what a baseline measured": {
-			1, 1, nil,
-			func(lt *v1beta1.LoadTest) { lt.Status.Baseline = figures },
-			jsonSize(t, figures),
-		},
-		"where targets lead to": {
-			1, 1, nil,
-			func(lt *v1beta1.LoadTest) {
-				s := &lt.Status.Internal
-				s.Access, s.ControlAccess, s.OtherAccess = leadsTo(1), leadsTo(2), []v1beta1.TargetAccess{*leadsTo(3)}
-			},
-			jsonSize(t, leadsTo(1)) + jsonSize(t, leadsTo(2)) + jsonSize(t, leadsTo(3)),
-		},
-		"the target of a step": {
-			1, 1, nil,
+		"what a baseline measured": {1, 1, nil, func(lt *v1beta1.LoadTest) { lt.Status.Baseline = figures }, jsonSize(t, figures)},
+		"where targets lead to": {1, 1, nil, func(lt *v1beta1.LoadTest) {
+			s := &lt.Status.Internal
+			s.Access, s.ControlAccess, s.OtherAccess = leadsTo(1), leadsTo(2), []v1beta1.TargetAccess{*leadsTo(3)}
+		}, jsonSize(t, leadsTo(1)) + jsonSize(t, leadsTo(2)) + jsonSize(t, leadsTo(3))},
+		"the target of a step": {1, 1, nil,
 			func(lt *v1beta1.LoadTest) { lt.Status.Environment = &v1beta1.EnvironmentStatus{} },
-			targetstate.MaxSize + targetstate.MaxStepSize,
-		},
-		"the target of many steps": {
-			9, 1, nil,
+			targetstate.MaxSize + targetstate.MaxStepSize},
+		"the target of many steps": {9, 1, nil,
 			func(lt *v1beta1.LoadTest) { lt.Status.Environment = &v1beta1.EnvironmentStatus{} },
-			targetstate.MaxSize + 9*targetstate.MaxStepSize,
-		},
-		"what the target used": {
-			9, 1, nil,
+			targetstate.MaxSize + 9*targetstate.MaxStepSize},
+		"what the target used": {9, 1, nil,
 			func(lt *v1beta1.LoadTest) { lt.Status.Environment = &v1beta1.EnvironmentStatus{Usage: true} },
-			targetstate.MaxSize + 9*(targetstate.MaxStepSize+targetstate.MaxUsageSize),
-		},
-		"the names of queries": {
-			0, 1, nil,
+			targetstate.MaxSize + 9*(targetstate.MaxStepSize+targetstate.MaxUsageSize)},
+		"the names of queries": {0, 1, nil,
 			func(lt *v1beta1.LoadTest) { lt.Status.Internal.Queries = []string{strings.Repeat("q", 63)} },
-			jsonSize(t, strings.Repeat("q", 63)),
+			jsonSize(t, strings.Repeat("q", 63))},
+		"answers to queries": {9, 1, nil, func(lt *v1beta1.LoadTest) {
+			lt.Status.Internal.Queries = []string{strings.Repeat("q", 63), strings.Repeat("r", 63)}
 		},
-		"answers to queries": {
-			9, 1, nil,
-			func(lt *v1beta1.LoadTest) {
-				lt.Status.Internal.Queries = []string{strings.Repeat("q", 63), strings.Repeat("r", 63)}
-			},
-			9 * jsonSize(t, []v1beta1.QueryResult{{Name: strings.Repeat("q", 63), Problem: strings.Repeat("x", 256)}, {Name: strings.Repeat("r", 63), Problem: strings.Repeat("x", 256)}}),
-		},
-		"requests on time, of all and of each of two types": {
-			4, 2, onTime,
-			func(lt *v1beta1.LoadTest) {
-				lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: "onTimeRate", Within: &long}}
-			},
-			4 * 3 * jsonSize(t, map[string]any{"onTime": []v1beta1.OnTimeCount{{Within: long, Requests: manyItems}}}),
-		},
+			9 * jsonSize(t, []v1beta1.QueryResult{{Name: strings.Repeat("q", 63), Problem: strings.Repeat("x", 256)}, {Name: strings.Repeat("r", 63), Problem: strings.Repeat("x", 256)}})},
+		"requests on time, of all and of each of two types": {4, 2, onTime, func(lt *v1beta1.LoadTest) {
+			lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: "onTimeRate", Within: &long}}
+		}, 4 * 3 * jsonSize(t, map[string]any{"onTime": []v1beta1.OnTimeCount{{Within: long, Requests: manyItems}}})},
 		"a type that a threshold names": {
 			4, 2, []v1beta1.Threshold{{Metric: "p95"}},
 			func(lt *v1beta1.LoadTest) { lt.Spec.Thresholds[0].Types = []string{"type1", "gone"} },
@@ -92,54 +69,37 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 				Samples: manyItems, Min: &long, Mean: &long, P50: &long, P75: &long, P90: &long, P95: &long, P99: &long, P999: &long, P9999: &long, Longest: &long,
 			}}) - jsonSize(t, v1beta1.PartResult{})),
 		},
-		"streams, of all and of one of two types": {
-			4, 2, nil,
-			func(lt *v1beta1.LoadTest) {
-				lt.Spec.Requests[0].HTTP.Stream = &v1beta1.Stream{Events: v1beta1.StreamSSE}
-			},
-			4*2*(jsonSize(t, map[string]any{"streams": streamsAtTheirLargest(long)})+jsonSize(t, v1beta1.Outcomes{BrokenOff: manyItems, Stalled: manyItems, EndedEarly: manyItems})) + jsonSize(t, v1beta1.HTTPRequest{Stream: &v1beta1.Stream{Events: v1beta1.StreamSSE}}),
+		"streams, of all and of one of two types": {4, 2, nil, func(lt *v1beta1.LoadTest) {
+			lt.Spec.Requests[0].HTTP.Stream = &v1beta1.Stream{Events: v1beta1.StreamSSE}
 		},
-		"journeys, and the sessions that carry them out": {
-			4, 1, nil,
-			func(lt *v1beta1.LoadTest) {
-				for _, name := range []string{strings.Repeat("j", 63), "other"} {
-					lt.Spec.Journeys = append(lt.Spec.Journeys, v1beta1.Journey{Name: name, Steps: slices.Repeat([]v1beta1.JourneyStep{{Request: strings.Repeat("r", 63)}}, 32)})
-				}
-			},
+			4*2*(jsonSize(t, map[string]any{"streams": streamsAtTheirLargest(long)})+jsonSize(t, v1beta1.Outcomes{BrokenOff: manyItems, Stalled: manyItems, EndedEarly: manyItems})) + jsonSize(t, v1beta1.HTTPRequest{Stream: &v1beta1.Stream{Events: v1beta1.StreamSSE}})},
+		"journeys, and the sessions that carry them out": {4, 1, nil, func(lt *v1beta1.LoadTest) {
+			for _, name := range []string{strings.Repeat("j", 63), "other"} {
+				lt.Spec.Journeys = append(lt.Spec.Journeys, v1beta1.Journey{Name: name, Steps: slices.Repeat([]v1beta1.JourneyStep{{Request: strings.Repeat("r", 63)}}, 32)})
+			}
+		},
 			4 * jsonSize(t, map[string]any{"sessions": v1beta1.SessionsResult{Due: manyItems, Started: manyItems}, "journeys": []v1beta1.JourneyResult{
 				journeyAtItsLargest(strings.Repeat("j", 63), long), journeyAtItsLargest("other", long),
-			}}),
+			}})},
+		"what conditions did": {4, 1, nil, func(lt *v1beta1.LoadTest) {
+			step := v1beta1.JourneyStep{If: "true", Repeat: &v1beta1.Repeat{Request: strings.Repeat("r", 63), Until: "true", AtMost: 1}}
+			lt.Spec.Journeys = append(lt.Spec.Journeys, v1beta1.Journey{Name: "a", Steps: slices.Repeat([]v1beta1.JourneyStep{step}, 32)})
 		},
-		"what conditions did": {
-			4, 1, nil,
-			func(lt *v1beta1.LoadTest) {
-				step := v1beta1.JourneyStep{If: "true", Repeat: &v1beta1.Repeat{Request: strings.Repeat("r", 63), Until: "true", AtMost: 1}}
-				lt.Spec.Journeys = append(lt.Spec.Journeys, v1beta1.Journey{Name: "a", Steps: slices.Repeat([]v1beta1.JourneyStep{step}, 32)})
-			},
-			4 * jsonSize(t, map[string]any{"sessions": v1beta1.SessionsResult{Due: manyItems, Started: manyItems}, "journeys": []v1beta1.JourneyResult{conditionsAtTheirLargest("a", long)}}),
-		},
-		"a journey without requests": {
-			4, 1, nil,
+			4 * jsonSize(t, map[string]any{"sessions": v1beta1.SessionsResult{Due: manyItems, Started: manyItems}, "journeys": []v1beta1.JourneyResult{conditionsAtTheirLargest("a", long)}})},
+		"a journey without requests": {4, 1, nil,
 			func(lt *v1beta1.LoadTest) { lt.Spec.Journeys = []v1beta1.Journey{{Name: strings.Repeat("j", 63)}} },
-			4 * jsonSize(t, map[string]any{"sessions": v1beta1.SessionsResult{Due: manyItems, Started: manyItems}, "journeys": []v1beta1.JourneyResult{ended}}),
+			4 * jsonSize(t, map[string]any{"sessions": v1beta1.SessionsResult{Due: manyItems, Started: manyItems}, "journeys": []v1beta1.JourneyResult{ended}})},
+		"a threshold in repetitions": {4, 1, onTime, func(lt *v1beta1.LoadTest) {
+			lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: "onTimeRate", InRepetitions: ptr.To(int32(2))}}
 		},
-		"a threshold in repetitions": {
-			4, 1, onTime,
-			func(lt *v1beta1.LoadTest) {
-				lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: "onTimeRate", InRepetitions: ptr.To(int32(2))}}
-			},
 			4 * jsonSize(t, v1beta1.RepeatedThreshold{
 				Threshold: 31, State: v1beta1.ThresholdInconclusive, Observed: strings.Repeat("1", 32), WithoutGenerator: strings.Repeat("1", 32), Reason: strings.Repeat("x", 32),
-			}),
-		},
-		"an audit": {
-			1, 1, nil,
-			func(lt *v1beta1.LoadTest) { lt.Spec.Audits = []v1beta1.Audit{stored} },
+			})},
+		"an audit": {1, 1, nil, func(lt *v1beta1.LoadTest) { lt.Spec.Audits = []v1beta1.Audit{stored} },
 			jsonSize(t, v1beta1.AuditStatus{
 				Name: stored.Name, State: v1beta1.AuditInconclusive, StableFor: long, MaxWait: long, Message: strings.Repeat("x", 512),
 				Before: ptr.To(manyItems), After: ptr.To(manyItems), Change: ptr.To(manyItems), Acknowledged: manyItems, Unknown: ptr.To(manyItems),
-			}),
-		},
+			})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := crowded(tc.steps, tc.types, 0)

@@ -40,21 +40,15 @@ func TestMoreThanTheStoreTakes(t *testing.T) {
 		"a small one":                {crowded(6, 2, 1_000), ""},
 		"the most steps of one type": {crowded(128, 1, 0), ""},
 		"the most types":             {crowded(30, 32, 0), ""},
-		"the most steps and many types": {
-			crowded(128, 32, 0),
+		"the most steps and many types": {crowded(128, 32, 0),
 			"spec: the results of load steps x types of request (128 x 32) take up to 4756 KiB, " +
-				"and the spec and the metadata 6 KiB; a LoadTest can hold 1200 KiB: " + way,
-		},
-		"long bodies": {
-			crowded(1, 19, 65_536),
+				"and the spec and the metadata 6 KiB; a LoadTest can hold 1200 KiB: " + way},
+		"long bodies": {crowded(1, 19, 65_536),
 			"spec: the results of load steps x types of request (1 x 19) take up to 44 KiB, " +
-				"and the spec and the metadata 1217 KiB; a LoadTest can hold 1200 KiB: " + way,
-		},
-		"long annotations": {
-			but(crowded(30, 32, 0), func(lt *v1beta1.LoadTest) { lt.Annotations = map[string]string{"a": strings.Repeat("x", 250_000)} }),
+				"and the spec and the metadata 1217 KiB; a LoadTest can hold 1200 KiB: " + way},
+		"long annotations": {but(crowded(30, 32, 0), func(lt *v1beta1.LoadTest) { lt.Annotations = map[string]string{"a": strings.Repeat("x", 250_000)} }),
 			"spec: the results of load steps x types of request (30 x 32) take up to 1130 KiB, " +
-				"and the spec and the metadata 246 KiB; a LoadTest can hold 1200 KiB: " + way,
-		},
+				"and the spec and the metadata 246 KiB; a LoadTest can hold 1200 KiB: " + way},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -99,9 +99,7 @@ var stories = map[string]func(*world.World){
 		w.After(119*time.Second, func() { // another is to have the place
 			w.Place = &queue.Place{Number: 1, Of: 1, Reason: queue.NamespaceRuns, Message: "1 of 1 runs of namespace default are under way."}
 		})
-		w.After(185*time.Second, func() {
-			w.Place, w.PlaceAwaited = &queue.Place{Begins: true}, false
-		})
+		w.After(185*time.Second, func() { w.Place, w.PlaceAwaited = &queue.Place{Begins: true}, false })
 		w.After(200*time.Second, func() { // the quota is raised
 			for _, x := range w.Workers {
 				x.Refused = false
@@ -136,9 +134,7 @@ var stories = map[string]func(*world.World){
 		w.Configure("stop: {by: jane, reason: incident 4711}")
 		w.After(30*time.Second, func() { w.Configure("") })
 	},
-	"stopped-while-workers-start": func(w *world.World) {
-		w.After(time.Second, func() { w.Configure("stop: {}") })
-	},
+	"stopped-while-workers-start": func(w *world.World) { w.After(time.Second, func() { w.Configure("stop: {}") }) },
 	"stopped-for-a-moment": func(w *world.World) {
 		w.After(4*time.Second, func() { w.Configure("stop: {by: jane}") })
 		w.After(4*time.Second+time.Millisecond, func() { w.Configure("") })
@@ -147,9 +143,7 @@ var stories = map[string]func(*world.World){
 		w.LoadTest().Spec.Ladder.Rest = &metav1.Duration{Duration: 54 * time.Second}
 		w.Configure(`quietHours: [{from: "11:01", to: "13:00", timeZone: Europe/Berlin, reason: The nightly batch runs.}]`)
 	},
-	"quiet-hours-go": func(w *world.World) {
-		w.Configure(`quietHours: [{from: "09:00", to: "10:01"}]`)
-	},
+	"quiet-hours-go":         func(w *world.World) { w.Configure(`quietHours: [{from: "09:00", to: "10:01"}]`) },
 	"requests-are-in-flight": func(w *world.World) { w.InFlight = 5 },
 	"in-flight-when-terminated": func(w *world.World) {
 		w.InFlight = 5
@@ -159,9 +153,7 @@ var stories = map[string]func(*world.World){
 	"worker-never-came": func(w *world.World) {
 		w.Workers[2].Hindered = [2]string{v1beta1.ReasonUnschedulable, "waits for a node: 0/3 nodes are available: 3 Insufficient memory."}
 	},
-	"quota-is-exhausted": func(w *world.World) {
-		w.Workers[2].Refused = true
-	},
+	"quota-is-exhausted": func(w *world.World) { w.Workers[2].Refused = true },
 	"quota-is-raised": func(w *world.World) {
 		for _, x := range w.Workers {
 			x.Refused = true
@@ -267,28 +259,20 @@ var stories = map[string]func(*world.World){
 		}
 	},
 	"workers-exceed-the-plan": func(w *world.World) { w.Excess = 1 },
-	"worker-is-drained": func(w *world.World) {
-		w.After(4*time.Second, w.Workers[0].Drain)
-	},
+	"worker-is-drained":       func(w *world.World) { w.After(4*time.Second, w.Workers[0].Drain) },
 	"only-worker-is-drained-in-the-last-step": func(w *world.World) {
 		w.LoadTest().Spec.Parallelism = ptr.To[int32](1)
 		w.SetWorkers(1)
 		w.After(9*time.Second, w.Workers[0].Drain)
 	},
-	"worker-is-drained-in-a-rest": func(w *world.World) {
-		w.After(6*time.Second, w.Workers[0].Drain)
-	},
+	"worker-is-drained-in-a-rest": func(w *world.World) { w.After(6*time.Second, w.Workers[0].Drain) },
 	"worker-falls-silent": func(w *world.World) {
 		// Its node is cut off during the first step: no pod status, no session.
 		w.After(4*time.Second, w.Workers[1].FallSilent)
 	},
-	"terminated": func(w *world.World) {
-		w.After(4*time.Second, func() { w.LoadTest().Spec.Terminate = true })
-	},
-	"terminated-before-start": func(w *world.World) {
-		w.After(time.Second, func() { w.LoadTest().Spec.Terminate = true })
-	},
-	"deadline": func(w *world.World) { w.LoadTest().Spec.ActiveDeadlineSeconds = ptr.To[int64](4) },
+	"terminated":              func(w *world.World) { w.After(4*time.Second, func() { w.LoadTest().Spec.Terminate = true }) },
+	"terminated-before-start": func(w *world.World) { w.After(time.Second, func() { w.LoadTest().Spec.Terminate = true }) },
+	"deadline":                func(w *world.World) { w.LoadTest().Spec.ActiveDeadlineSeconds = ptr.To[int64](4) },
 	"suspended-then-resumed": func(w *world.World) {
 		w.LoadTest().Spec.Suspend = true
 		w.After(10*time.Second, func() { w.LoadTest().Spec.Suspend = false })

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -56,9 +55,7 @@ func TestRunGoesOnWithThePlanInStatus(t *testing.T) {
 		if step.WorkersReporting != 3 || step.Result == nil || step.Result.Sent != step.Load.Requests {
 			t.Errorf("step %s has %d workers and result %+v, want 3 workers and the %d requests of the plan", step.Name, step.WorkersReporting, step.Result, step.Load.Requests)
 		}
-		if diff := cmp.Diff(planned.Steps[i].Load, step.Load); diff != "" {
-			t.Errorf("step %s was planned anew (-want +got):\n%s", step.Name, diff)
-		}
+		same.As(t, "step "+step.Name+" was planned anew", planned.Steps[i].Load, step.Load)
 	}
 	same.As(t, "time between the steps, the lead and no pause", 500*time.Millisecond, s.Steps[1].StartTime.Sub(s.Steps[0].CompletionTime.Time))
 }

@@ -40,11 +40,7 @@ func finish(lt *v1beta1.LoadTest) {
 // A target that is not allowed ends a run, whatever it is at.
 func TestARunWhoseTargetIsNotAllowedEnds(t *testing.T) {
 	const why = "spec.target: Service shortener leads to 10.0.0.1, which is not allowed."
-	for name, lt := range map[string]*v1beta1.LoadTest{
-		"as it begins":   {Spec: ladder()},
-		"while it waits": accepted(ladder()),
-		"while it sends": limited(0),
-	} {
+	for name, lt := range map[string]*v1beta1.LoadTest{"as it begins": {Spec: ladder()}, "while it waits": accepted(ladder()), "while it sends": limited(0)} {
 		t.Run(name, func(t *testing.T) {
 			seen := awaited(ready, ready, ready)
 			seen.Access = &lifecycle.Access{Refusal: why, Target: &v1beta1.TargetAccess{Name: "refused."}}

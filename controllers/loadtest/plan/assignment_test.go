@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -19,10 +18,7 @@ import (
 )
 
 func loadTest(spec *v1beta1.LoadTestSpec) *v1beta1.LoadTest {
-	return &v1beta1.LoadTest{
-		ObjectMeta: metav1.ObjectMeta{Name: "hello", Namespace: "demo", UID: "5e1f"},
-		Spec:       *spec,
-	}
+	return &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "hello", Namespace: "demo", UID: "5e1f"}, Spec: *spec}
 }
 
 // planned is the plan of a spec, whatever its target.
@@ -67,72 +63,46 @@ func assignments(t *testing.T, spec *v1beta1.LoadTestSpec) []*workerv1.Assignmen
 }
 
 func TestWorkers(t *testing.T) {
-	ladder := func(rate *v1beta1.Decimal, users ...int32) *v1beta1.LoadTestSpec {
-		return spec(func(s *v1beta1.LoadTestSpec) {
-			s.Ladder = &v1beta1.Ladder{Users: users, RatePerUser: rate, Duration: *duration(time.Second)}
-		})
-	}
-	tests := map[string]struct {
-		spec *v1beta1.LoadTestSpec
+	for name, tc := range map[string]struct {
+		spec string
 		want int32
 	}{
-		"at least one":                   {ladder(nil, 1), 1},
-		"up to 2500 users":               {ladder(nil, 10, 2500), 1},
-		"more than 2500 users":           {ladder(nil, 2501, 10), 2},
-		"the rate when it gives more":    {ladder(decimal("10"), 1000), 4},
-		"the users when they give more":  {ladder(decimal("0.1"), 10_000), 4},
-		"arrivals":                       {withSteps(v1beta1.Step{Name: "2500.000001/s", Rate: decimal("2500.000001"), Duration: duration(time.Second)}), 2},
-		"the end of a ramp up":           {withSteps(v1beta1.Step{Name: "1/s to 7500/s", Rate: decimal("1"), RampTo: decimal("7500"), Duration: duration(time.Second)}), 3},
-		"the end of a ramp of users":     {withSteps(v1beta1.Step{Name: "1 to 7500 users", Users: ptr(int32(1)), RampTo: decimal("7500"), Duration: duration(time.Second)}), 3},
-		"the start of one down":          {withSteps(v1beta1.Step{Name: "7500 to 1 users", Users: ptr(int32(7500)), RampTo: decimal("1"), Duration: duration(time.Second)}), 3},
-		"the rate of a ramp of users":    {withSteps(v1beta1.Step{Name: "1 to 750 users", Users: ptr(int32(1)), RampTo: decimal("750"), RatePerUser: decimal("10"), Duration: duration(time.Second)}), 3},
-		"the start of a ramp down":       {withSteps(v1beta1.Step{Name: "7500/s to 1/s", Rate: decimal("7500"), RampTo: decimal("1"), Duration: duration(time.Second)}), 3},
-		"never more than the API allows": {withSteps(v1beta1.Step{Name: "999999999/s", Rate: decimal("999999999"), Duration: duration(time.Second)}), 1000},
-		"at least one, whatever a file says": {spec(func(s *v1beta1.LoadTestSpec) {
-			s.Parallelism = ptr(int32(0))
-			s.Steps = []v1beta1.Step{{Name: "1 users x 1", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
-		}), 1},
-		"as the user says": {spec(func(s *v1beta1.LoadTestSpec) {
-			s.Parallelism = ptr(int32(8))
-			s.Steps = []v1beta1.Step{{Name: "1 users x 1", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
-		}), 8},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			same.As(t, "workers", tc.want, planned(t, tc.spec).Workers)
-		})
+		"at least one":                       {"{steps: [], ladder: {users: [1], duration: 1s}}", 1},
+		"up to 2500 users":                   {"{steps: [], ladder: {users: [10, 2500], duration: 1s}}", 1},
+		"more than 2500 users":               {"{steps: [], ladder: {users: [2501, 10], duration: 1s}}", 2},
+		"the users of a repetition":          {"{steps: [], ladder: {users: [10, 5000], duration: 1s, rest: 1s}, repetitions: 8}", 2},
+		"the rate when it gives more":        {"{steps: [], ladder: {users: [1000], ratePerUser: 10, duration: 1s}}", 4},
+		"the users when they give more":      {"{steps: [], ladder: {users: [10000], ratePerUser: '0.1', duration: 1s}}", 4},
+		"arrivals":                           {"steps: [{name: a, rate: '2500.000001', duration: 1s}]", 2},
+		"the end of a ramp up":               {"steps: [{name: a, rate: 1, rampTo: 7500, duration: 1s}]", 3},
+		"the end of a ramp of users":         {"steps: [{name: a, users: 1, rampTo: 7500, duration: 1s}]", 3},
+		"the start of one down":              {"steps: [{name: a, users: 7500, rampTo: 1, duration: 1s}]", 3},
+		"the rate of a ramp of users":        {"steps: [{name: a, users: 1, rampTo: 750, ratePerUser: 10, duration: 1s}]", 3},
+		"the start of a ramp down":           {"steps: [{name: a, rate: 7500, rampTo: 1, duration: 1s}]", 3},
+		"never more than the API allows":     {"steps: [{name: a, rate: 999999999, duration: 1s}]", 1000},
+		"at least one, whatever a file says": {"{parallelism: 0, steps: [{name: a, users: 1, requestsPerUser: 1}]}", 1},
+		"as the user says":                   {"{parallelism: 8, steps: [{name: a, users: 1, requestsPerUser: 1}]}", 8},
+	} {
+		t.Run(name, func(t *testing.T) { same.As(t, "workers", tc.want, planned(t, yamlSpec(t, tc.spec)).Workers) })
 	}
 }
 
 func TestAssignmentOfAFullSpec(t *testing.T) {
-	s := &v1beta1.LoadTestSpec{
-		Target: v1beta1.Target{
-			Service: &v1beta1.ServiceReference{Name: "ratelimiter", Port: ptr(intstr.FromInt32(8080)), Scheme: v1beta1.SchemeHTTPS},
-			Timeout: duration(5 * time.Second),
-			Headers: []v1beta1.Header{{Name: "Accept", Value: ptr("*/*")}, {Name: "x-tenant", Value: ptr("a")}},
-		},
-		Requests: []v1beta1.Request{{
-			Name: "hit", Type: "Check", Weight: ptr(int32(3)), HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/api", Headers: []v1beta1.Header{{Name: "X-Tenant", Value: ptr("b")}, {Name: "X-Forwarded-For", Value: ptr("192.0.2.${user}")}}, Body: "{}"}, Expect: &v1beta1.Expectation{Status: []int32{200, 429}},
-		}},
-		Steps: []v1beta1.Step{
-			{Name: "50 users x 4", Users: ptr(int32(50)), RequestsPerUser: ptr(int32(4))},
-			{Name: "rest", Pause: duration(time.Second)},
-			{Name: "5/s", Rate: decimal("5"), Duration: duration(3 * time.Second)},
-			{Name: "3 users", Users: ptr(int32(3)), RatePerUser: decimal("0.5"), Duration: duration(time.Minute)},
-			{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Minute)},
-		},
-		Audits:      []v1beta1.Audit{{Name: "contract", RateLimit: &v1beta1.RateLimit{Capacity: 50, RefillPerSecond: v1beta1.NewDecimal("10"), ClientHeader: "X-Forwarded-For"}}},
-		Parallelism: ptr(int32(4)),
-	}
+	s := yamlSpec(t, `
+target: {service: {name: ratelimiter, port: 8080, scheme: https}, timeout: 5s, headers: [{name: Accept, value: "*/*"}, {name: x-tenant, value: a}]}
+requests: [{name: hit, type: Check, weight: 3, expect: {status: [200, 429]},
+  http: {method: POST, path: /api, body: "{}", headers: [{name: X-Tenant, value: b}, {name: X-Forwarded-For, value: "192.0.2.${user}"}]}}]
+steps: [{name: 50 users x 4, users: 50, requestsPerUser: 4}, {name: rest, pause: 1s}, {name: 5/s, rate: 5, duration: 3s},
+  {name: 3 users, users: 3, ratePerUser: "0.5", duration: 1m}, {name: 1 users, users: 1, duration: 1m}]
+audits: [{name: contract, rateLimit: {capacity: 50, refillPerSecond: 10, clientHeader: X-Forwarded-For}}]
+parallelism: 4`)
 	want := &workerv1.Assignment{
 		Run: "5e1f", Worker: 1, Workers: 4,
 		Target: &workerv1.Target{Url: "https://ratelimiter.demo.svc:8080", TimeoutNanos: 5_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP1},
 		Requests: []*workerv1.Request{{
 			Name: "hit", Type: "Check", Weight: 3, Method: "POST", Path: "/api",
-			Headers: []*workerv1.Header{
-				{Name: "Accept", Value: "*/*"}, {Name: "X-Tenant", Value: "b"}, {Name: "X-Forwarded-For", Value: "192.0.2.${user}"},
-			},
-			Body: []byte("{}"), ExpectedStatus: []int32{200, 429},
+			Headers: []*workerv1.Header{{Name: "Accept", Value: "*/*"}, {Name: "X-Tenant", Value: "b"}, {Name: "X-Forwarded-For", Value: "192.0.2.${user}"}},
+			Body:    []byte("{}"), ExpectedStatus: []int32{200, 429},
 		}},
 		// What remains has a minute of grace and 5 s of drain for each step, and the pause.
 		Steps: []*workerv1.Step{
@@ -155,10 +125,8 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 }
 
 func TestAssignmentAppliesDefaults(t *testing.T) {
-	s := withSteps(v1beta1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)})
-	s.Target = v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener"}}
-	s.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{}}, {Name: "urls", HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/urls"}, Weight: ptr(int32(0))}, {HTTP: &v1beta1.HTTPRequest{Method: "HEAD"}, Name: "probe"}}
-	s.Data = []v1beta1.Data{{Name: "silent", Format: v1beta1.DataFormatCSV}, {Name: "said", Format: v1beta1.DataFormatCSV, Choice: v1beta1.DataChoiceUniform}}
+	s := yamlSpec(t, `{target: {service: {name: shortener}}, requests: [{name: home, http: {}}, {name: urls, http: {method: POST, path: /urls}, weight: 0}, {name: probe, http: {method: HEAD}}],
+		data: [{name: silent, format: CSV}, {name: said, format: CSV, choice: Uniform}]}`)
 	a := assignments(t, s)[0]
 	same.As(t, "target", &workerv1.Target{Url: "http://shortener.demo.svc:80", TimeoutNanos: 30_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP1}, a.GetTarget(), protocmp.Transform())
 	want := []*workerv1.Request{
@@ -175,12 +143,6 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 		}
 	}
 	same.As(t, "client header without a rate limit", "", a.GetClientHeader())
-}
-
-func TestURLWithoutFinalSlash(t *testing.T) {
-	s := withSteps(v1beta1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)})
-	s.Target.URL = "http://shortener:8080/"
-	same.As(t, "url", "http://shortener:8080", assignments(t, s)[0].GetTarget().GetUrl())
 }
 
 // Every number below total belongs to exactly one worker.
@@ -256,18 +218,12 @@ func TestAssignmentsAreDeterministic(t *testing.T) {
 func TestAssignmentsFollowTheStatus(t *testing.T) {
 	lt := accepted(t, withSteps(v1beta1.Step{Name: "7 users", Users: ptr(int32(7)), Duration: duration(time.Second)}))
 	lt.Status.Workers.Desired = 2
-	lt.Status.Steps = append(lt.Status.Steps, v1beta1.StepStatus{Load: v1beta1.StepLoad{
-		Users: 5, RequestsPerUser: 2, MaxDuration: duration(time.Minute),
-	}})
+	lt.Status.Steps = append(lt.Status.Steps, v1beta1.StepStatus{Load: v1beta1.StepLoad{Users: 5, RequestsPerUser: 2, MaxDuration: duration(time.Minute)}})
 	want := []*workerv1.Step{
-		{
-			Index: 0, Total: 7, RemainingNanos: 91_000_000_000, Share: &workerv1.Share{First: 1, Stride: 2, Count: 3},
-			Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1_000_000_000}},
-		},
-		{
-			Index: 1, Total: 5, Share: &workerv1.Share{First: 1, Stride: 2, Count: 2},
-			Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 2, LimitNanos: 60_000_000_000}},
-		},
+		{Index: 0, Total: 7, RemainingNanos: 91_000_000_000, Share: &workerv1.Share{First: 1, Stride: 2, Count: 3},
+			Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1_000_000_000}}},
+		{Index: 1, Total: 5, Share: &workerv1.Share{First: 1, Stride: 2, Count: 2},
+			Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 2, LimitNanos: 60_000_000_000}}},
 	}
 	list := plan.Assignments(lt)
 	if len(list) != 2 || list[1].GetWorkers() != 2 {
@@ -298,33 +254,23 @@ func TestThinkTimesAreAssigned(t *testing.T) {
 	think := &workerv1.Think{ShortestNanos: 1_000_000_000, LongestNanos: 3_000_000_000}
 	closed := &workerv1.Step{Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 20_000_000_000, Think: think}}}
 	burst := &workerv1.Step{Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 2, LimitNanos: 68_000_000_000, Think: think}}}
-	users, length := ptr(int32(5)), duration(20*time.Second)
-	search := spec(func(s *v1beta1.LoadTestSpec) {
-		s.Search = &v1beta1.Search{Users: &v1beta1.UsersRange{Min: 1, Max: 5}, Think: v1beta1.NewThink(time.Second, 3*time.Second), Duration: *length}
-	})
-	for name, tt := range map[string]struct {
-		spec *v1beta1.LoadTestSpec
-		want *workerv1.Step
-	}{
-		"a step":  {withSteps(v1beta1.Step{Name: "steady", Users: users, Think: v1beta1.NewThink(time.Second, 3*time.Second), Duration: length}), closed},
-		"a burst": {withSteps(v1beta1.Step{Name: "steady", Users: users, Think: v1beta1.NewThink(time.Second, 3*time.Second), RequestsPerUser: ptr(int32(2))}), burst},
-		"a ladder": {spec(func(s *v1beta1.LoadTestSpec) {
-			s.Ladder = &v1beta1.Ladder{Users: []int32{5}, Think: v1beta1.NewThink(time.Second, 3*time.Second), Duration: *length}
-		}), closed},
-		"a search": {search, closed},
+	const search = "{steps: [], search: {users: {min: 1, max: 5}, think: {min: 1s, max: 3s}, duration: 20s}}"
+	for spec, want := range map[string]*workerv1.Step{
+		"steps: [{name: steady, users: 5, think: {min: 1s, max: 3s}, duration: 20s}]":      closed,
+		"steps: [{name: steady, users: 5, think: {min: 1s, max: 3s}, requestsPerUser: 2}]": burst,
+		"{steps: [], ladder: {users: [5], think: {min: 1s, max: 3s}, duration: 20s}}":      closed,
+		search: closed,
 	} {
-		t.Run(name, func(t *testing.T) {
-			a := assignments(t, tt.spec)[0]
-			steps := a.GetSteps()
-			if largest := a.GetLargest(); largest != nil {
-				steps = append(steps, largest)
-			}
-			for _, step := range steps {
-				same.As(t, "load", tt.want, &workerv1.Step{Load: step.GetLoad()}, protocmp.Transform())
-			}
-		})
+		a := assignedTo(t, spec)
+		steps := a.GetSteps()
+		if largest := a.GetLargest(); largest != nil {
+			steps = append(steps, largest)
+		}
+		for _, step := range steps {
+			same.As(t, "load of "+spec, want, &workerv1.Step{Load: step.GetLoad()}, protocmp.Transform())
+		}
 	}
-	lt := accepted(t, search)
+	lt := accepted(t, yamlSpec(t, search))
 	probe := plan.Probe(&lt.Spec, &lt.Status, 3)
 	if shortest, longest := probe[len(probe)-1].Load.Think.Range(); shortest != time.Second || longest != 3*time.Second {
 		t.Errorf("the second probe of a search is %+v, want one with think times", probe)

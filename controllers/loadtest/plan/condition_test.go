@@ -36,10 +36,8 @@ func TestConditionsAreAssigned(t *testing.T) {
 	want := []*workerv1.JourneyStep{
 		{Request: 0, Times: 1, Capture: map[string]string{"token": ".token"}},
 		{If: "token != ''", Think: &workerv1.Think{ShortestNanos: 1e9, LongestNanos: 1e9}},
-		{
-			Request: 0, Times: 1, Capture: map[string]string{"paid": ".paid"}, Captures: []*workerv1.Capture{{Name: "etag", Header: "ETag"}},
-			Until: "paid == true && status == 200", AtMost: 10, EveryNanos: 500e6,
-		},
+		{Request: 0, Times: 1, Capture: map[string]string{"paid": ".paid"}, Captures: []*workerv1.Capture{{Name: "etag", Header: "ETag"}},
+			Until: "paid == true && status == 200", AtMost: 10, EveryNanos: 500e6},
 		{If: "tier == 'gold'", Request: 1, Times: 2},
 	}
 	same.As(t, "steps", want, assignments(t, spec(polling))[0].GetJourneys()[0].GetSteps(), protocmp.Transform())

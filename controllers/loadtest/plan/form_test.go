@@ -15,7 +15,7 @@ import (
 func upload(s *v1beta1.LoadTestSpec) {
 	s.Steps = []v1beta1.Step{{Name: "2 users x 10", Users: ptr(int32(2)), RequestsPerUser: ptr(int32(10))}}
 	s.Requests[0].HTTP = &v1beta1.HTTPRequest{
-		Method: "POST", Path: "/upload", BodyFrom: configMap("files", "a.png"), FollowRedirects: 3,
+		Method: "POST", Path: "/upload", BodyFrom: &v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "files", Key: "a.png"}}, FollowRedirects: 3,
 		Form: []v1beta1.FormField{{Name: "csrf", Value: ptr("${uuid}")}, {Name: "file", Filename: "a.png", ContentType: "image/png"}},
 	}
 }
@@ -50,7 +50,7 @@ func TestFormsThatAreNoBodyAreRefused(t *testing.T) {
 func TestRedirectsThatCannotBeFollowedAreRefused(t *testing.T) {
 	for want, edit := range map[string]func(*v1beta1.LoadTestSpec){
 		"spec.requests[0].http.followRedirects: must not be set with targets.": func(s *v1beta1.LoadTestSpec) {
-			s.Requests[0].HTTP = &v1beta1.HTTPRequest{FollowRedirects: 1, Targets: &v1beta1.Targets{From: *configMap("a", "b")}}
+			s.Requests[0].HTTP = &v1beta1.HTTPRequest{FollowRedirects: 1, Targets: &v1beta1.Targets{From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "a", Key: "b"}}}}
 		},
 		"spec.requests[0].http.followRedirects: must not be set with worker.driver Vegeta, which follows none; use driver Auto.": func(s *v1beta1.LoadTestSpec) {
 			s.Worker = &v1beta1.Worker{Driver: v1beta1.DriverVegeta}

@@ -16,32 +16,22 @@ import (
 )
 
 // calling is a LoadTest with a call.
-func calling() *v1beta1.LoadTest {
-	lt := &v1beta1.LoadTest{}
+func calling(t *testing.T) *v1beta1.LoadTest {
+	t.Helper()
+	lt := &v1beta1.LoadTest{Spec: *yamlSpec(t, `
+target: {service: {name: shop}, protocol: HTTP/2, grpc: {descriptorsFrom: {configMap: {name: protos, key: shop.binpb}}},
+  headers: [{name: Authorization, value: a}, {name: Content-Type, value: b}, {name: TE, value: c}, {name: x-user, value: d}]}
+requests: [{name: home, expect: {grpcStatus: [OK, NOT_FOUND]}, grpc: {method: shop.v1.Cart/Add,
+  metadata: [{name: X-User, value: e}, {name: x-key, valueFrom: {secret: {name: keys, key: shop}}}]}}]
+steps: [{name: 1 users x 1, users: 1, requestsPerUser: 1}]`)}
+	lt.Spec.Requests[0].GRPC.Message = &apiextensionsv1.JSON{Raw: []byte(`{"item": "${user}"}`)}
 	lt.Namespace = "demo"
-	lt.Spec.Target.Service = &v1beta1.ServiceReference{Name: "shop"}
-	lt.Spec.Target.Protocol = v1beta1.ProtocolHTTP2
-	lt.Spec.Target.GRPC = &v1beta1.TargetGRPC{DescriptorsFrom: &v1beta1.Content{
-		ConfigMap: &v1beta1.KeyReference{Name: "protos", Key: "shop.binpb"},
-	}}
-	lt.Spec.Target.Headers = []v1beta1.Header{
-		{Name: "Authorization", Value: ptr("a")}, {Name: "Content-Type", Value: ptr("b")}, {Name: "TE", Value: ptr("c")}, {Name: "x-user", Value: ptr("d")},
-	}
-	lt.Spec.Requests = []v1beta1.Request{{Name: "home", GRPC: &v1beta1.Call{
-		Method: "shop.v1.Cart/Add", Message: &apiextensionsv1.JSON{Raw: []byte(`{"item": "${user}"}`)},
-		Metadata: []v1beta1.Header{
-			{Name: "X-User", Value: ptr("e")},
-			{Name: "x-key", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "keys", Key: "shop"}}},
-		},
-	}, Expect: &v1beta1.Expectation{GRPCStatus: []v1beta1.GRPCStatus{"OK", "NOT_FOUND"}}}}
-	lt.Spec.Steps = []v1beta1.Step{{Name: "1 users x 1", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
-	lt.Status.TargetURL = "http://shop.demo.svc:80"
-	lt.Status.Workers.Desired = 1
+	lt.Status.TargetURL, lt.Status.Workers.Desired = "http://shop.demo.svc:80", 1
 	return lt
 }
 
 func TestCallIsAssignedWithItsFilesAndStatuses(t *testing.T) {
-	lt := calling()
+	lt := calling(t)
 	want := []plan.File{{Kind: plan.InConfigMap, Name: "protos", Key: "shop.binpb"}, {Kind: plan.InSecret, Name: "keys", Key: "shop"}}
 	same.As(t, "files", want, plan.Files(&lt.Spec))
 	a := plan.Assignments(lt)[0]
@@ -80,7 +70,7 @@ func TestStreamIsAssignedWithItsMessagesAndReplies(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			lt := calling()
+			lt := calling(t)
 			lt.Spec.Requests[0].Expect = &tt.expect
 			call := lt.Spec.Requests[0].GRPC
 			call.Message, call.Compression = nil, v1beta1.CompressionGzip
@@ -98,7 +88,7 @@ func TestStreamIsAssignedWithItsMessagesAndReplies(t *testing.T) {
 
 // Nothing is mounted then, and the target is asked as it is called.
 func TestDescriptorsThatAreNotGivenAreOfTheTarget(t *testing.T) {
-	lt := calling()
+	lt := calling(t)
 	lt.Spec.Target.Headers = append(lt.Spec.Target.Headers, v1beta1.Header{
 		Name: "x-key", ValueFrom: &v1beta1.HeaderSource{Prefix: "p ", Secret: v1beta1.KeyReference{Name: "keys", Key: "shop"}},
 	})
@@ -150,7 +140,7 @@ func TestCallsToEachTargetNeedItsDescriptors(t *testing.T) {
 }
 
 func TestEveryStatusOfTheAPIIsAssigned(t *testing.T) {
-	lt := calling()
+	lt := calling(t)
 	names := strings.Split("OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED "+
 		"FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED", " ")
 	lt.Spec.Requests[0].Expect.GRPCStatus = nil
@@ -178,14 +168,14 @@ func TestMessageThatIsTooLongIsRefused(t *testing.T) {
 			s.Versus = &v1beta1.Versus{Preflight: []v1beta1.Preflight{{GRPC: long}}}
 		},
 	} {
-		lt := calling()
+		lt := calling(t)
 		set(&lt.Spec)
 		same.As(t, "refusal", "spec."+field+".grpc.message: must have at most 65536 bytes.", refusalOf(lt, policy.Rules{}))
 	}
 }
 
 func TestMessagesThatAreTooLongTogetherAreRefused(t *testing.T) {
-	lt := calling()
+	lt := calling(t)
 	call := lt.Spec.Requests[0].GRPC
 	call.Message = nil
 	for range 3 {
@@ -196,7 +186,7 @@ func TestMessagesThatAreTooLongTogetherAreRefused(t *testing.T) {
 
 // The secrets of a question's metadata are mounted, as those of its headers are.
 func TestQuestionIsAssignedWithItsFiles(t *testing.T) {
-	lt := calling()
+	lt := calling(t)
 	lt.Spec.Requests[0].GRPC.Metadata = nil
 	key := v1beta1.Header{Name: "x-key", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "keys", Key: "ask"}}}
 	lt.Spec.Preflight = []v1beta1.Preflight{{GRPC: &v1beta1.Call{Method: "shop.v1.Shop/About", Metadata: []v1beta1.Header{key}}}}

@@ -88,14 +88,10 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 		rules             func(*policy.Limits)
 		want              string
 	}{
-		"users of a ladder": {
-			refused: usersLadder(nil, 10, 2000, 1001), accepted: usersLadder(nil, 10, 1000),
-			want: "spec.ladder.users[1]: 2000 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted.",
-		},
-		"users of the first of two that are largest": {
-			refused: usersLadder(nil, 10, 2000, 2000),
-			want:    "spec.ladder.users[1]: 2000 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted.",
-		},
+		"users of a ladder": {refused: usersLadder(nil, 10, 2000, 1001), accepted: usersLadder(nil, 10, 1000),
+			want: "spec.ladder.users[1]: 2000 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted."},
+		"users of the first of two that are largest": {refused: usersLadder(nil, 10, 2000, 2000),
+			want: "spec.ladder.users[1]: 2000 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted."},
 		"users at the end of a ramp": {
 			refused:  stepsOf(v1beta1.Step{Name: "1 to 1001 users", Users: ptr(int32(1)), RampTo: decimal("1001"), Duration: duration(time.Second)}),
 			accepted: stepsOf(v1beta1.Step{Name: "1 to 1000 users", Users: ptr(int32(1)), RampTo: decimal("1000"), Duration: duration(time.Second)}),
@@ -111,10 +107,8 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			accepted: search(v1beta1.Search{Users: &v1beta1.UsersRange{Min: 1, Max: 1000}}),
 			want:     "spec.search.users.max: 1001 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted.",
 		},
-		"a rate of a ladder": {
-			refused: ratesLadder(rate("1"), rate("500.000001")), accepted: ratesLadder(rate("1"), rate("500")),
-			want: "spec.ladder.rates[1]: 500.000001 requests per second are more than a LoadTest of namespace demo may have; at most 500 are accepted.",
-		},
+		"a rate of a ladder": {refused: ratesLadder(rate("1"), rate("500.000001")), accepted: ratesLadder(rate("1"), rate("500")),
+			want: "spec.ladder.rates[1]: 500.000001 requests per second are more than a LoadTest of namespace demo may have; at most 500 are accepted."},
 		"a rate at the end of a ramp": {
 			refused:  stepsOf(v1beta1.Step{Name: "1/s to 600/s", Rate: decimal("1"), RampTo: decimal("600"), Duration: duration(time.Second)}),
 			accepted: stepsOf(v1beta1.Step{Name: "1/s to 500/s", Rate: decimal("1"), RampTo: decimal("500"), Duration: duration(time.Second)}),
@@ -155,10 +149,8 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			refused: with(follows(4), ratesLadder(rate("101"))), accepted: with(follows(4), ratesLadder(rate("100"))),
 			want: "spec.ladder.rates[0]: 101 requests per second are more than a LoadTest of namespace demo may have, as each may follow 4 redirects; at most 100 are accepted.",
 		},
-		"workers that are asked for": {
-			refused: with(usersLadder(nil, 1), parallelism(3)), accepted: with(usersLadder(nil, 1), parallelism(2)),
-			want: "spec.parallelism: 3 workers are more than a LoadTest of namespace demo may have; at most 2 are accepted.",
-		},
+		"workers that are asked for": {refused: with(usersLadder(nil, 1), parallelism(3)), accepted: with(usersLadder(nil, 1), parallelism(2)),
+			want: "spec.parallelism: 3 workers are more than a LoadTest of namespace demo may have; at most 2 are accepted."},
 		"workers that users need": {
 			rules:   func(l *policy.Limits) { l.Users = 0 },
 			refused: usersLadder(nil, 5001), accepted: usersLadder(nil, 5000),

@@ -39,14 +39,11 @@ func TestRequestsHaveTheLoginOfTheirTarget(t *testing.T) {
 		}
 		return last.GetLogin()
 	}
-	same.As(t, "logins", []int32{2, 1, 0, 2}, []int32{
-		login(a.GetRequests()[0]), login(a.GetRequests()[1]), login(a.GetRequests()[2]), login(a.GetPreflight()[0]),
-	})
+	same.As(t, "logins", []int32{2, 1, 0, 2}, []int32{login(a.GetRequests()[0]), login(a.GetRequests()[1]), login(a.GetRequests()[2]), login(a.GetPreflight()[0])})
 	secrets := plan.FileDir + "/secrets/"
 	same.As(t, "a password", secrets+"loadtest-gateway/password", a.GetLogins()[0].GetPasswordFile())
 	o := a.GetLogins()[1].GetOauth2()
-	same.As(t, "where tokens are issued", "1 /token "+secrets+"loadtest-shop/refresh-token",
-		string('0'+rune(o.GetTarget()))+" "+o.GetPath()+" "+o.GetRefreshTokenFile())
+	same.As(t, "where tokens are issued", "1 /token "+secrets+"loadtest-shop/refresh-token", string('0'+rune(o.GetTarget()))+" "+o.GetPath()+" "+o.GetRefreshTokenFile())
 	var names []string
 	for _, f := range plan.Files(spec) {
 		names = append(names, f.Name+"/"+f.Key)
@@ -66,8 +63,7 @@ func TestLoginsAreChecked(t *testing.T) {
 		change func(*v1beta1.LoadTestSpec)
 		want   string
 	}{
-		"an unknown login": {func(s *v1beta1.LoadTestSpec) { s.Target.Login = "shopp" },
-			`spec.target.login: "shopp" is not the name of one of spec.logins.`},
+		"an unknown login": {func(s *v1beta1.LoadTestSpec) { s.Target.Login = "shopp" }, `spec.target.login: "shopp" is not the name of one of spec.logins.`},
 		"a login that no target names": {func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0].Login = "" },
 			"spec.logins[0]: no target logs in by it; set login: gateway in a target, or remove it."},
 		"two headers": {func(s *v1beta1.LoadTestSpec) {
@@ -96,9 +92,7 @@ func TestLoginsAreChecked(t *testing.T) {
 
 // A signature has the keys of the Secret, and that of the session if the credentials are temporary.
 func TestSignaturesHaveTheirKeys(t *testing.T) {
-	for temporary, want := range map[bool][]string{
-		false: {"accessKeyID", "secretAccessKey"}, true: {"accessKeyID", "secretAccessKey", "sessionToken"},
-	} {
+	for temporary, want := range map[bool][]string{false: {"accessKeyID", "secretAccessKey"}, true: {"accessKeyID", "secretAccessKey", "sessionToken"}} {
 		spec := withSignature()
 		spec.Logins[0].AWS.Temporary = temporary
 		lt := acceptedUnder(t, policy.Rules{}, spec)

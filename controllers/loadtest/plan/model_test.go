@@ -3,7 +3,6 @@ package plan_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"google.golang.org/protobuf/testing/protocmp"
 
@@ -13,65 +12,33 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func configMap(name v1beta1.ObjectName, key string) *v1beta1.Content {
-	return &v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: name, Key: key}}
-}
-
-func secret(name v1beta1.ObjectName, key string) *v1beta1.Content {
-	return &v1beta1.Content{Secret: &v1beta1.KeyReference{Name: name, Key: key}}
-}
-
-func secretHeader(name string, object v1beta1.ObjectName, key string) v1beta1.Header {
-	return v1beta1.Header{Name: name, ValueFrom: &v1beta1.HeaderSource{Prefix: "Bearer ", Secret: v1beta1.KeyReference{Name: object, Key: key}}}
-}
-
 // fullModel uses everything that a request can be made of.
-func fullModel() *v1beta1.LoadTestSpec {
-	return &v1beta1.LoadTestSpec{
-		Target: v1beta1.Target{
-			URL: "https://shortener", Protocol: v1beta1.ProtocolHTTP2, DisableKeepAlive: true,
-			Proxy:   &v1beta1.Proxy{URL: "http://proxy:3128/"},
-			Headers: []v1beta1.Header{secretHeader("Authorization", "api", "token")},
-			TLS: &v1beta1.TLS{
-				CA: configMap("trust", "ca.crt"), ClientCertificate: &v1beta1.ClientCertificate{SecretName: "client"},
-				ServerName: "shortener.example.com",
-			},
-			Trace: &v1beta1.Trace{Sampled: "0.5%"},
-		},
-		Requests: []v1beta1.Request{
-			{
-				Name: "create", HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/urls", BodyFrom: secret("bodies", "create.json"), Headers: []v1beta1.Header{secretHeader("X-Tenant", "api", "tenant")}}, Items: 20,
-				Expect: &v1beta1.Expectation{
-					JSON:     []v1beta1.ExpectedValue{{Path: ".codes[0]", Equals: v1beta1.JSONText("abc")}},
-					MaxBytes: ptr(int64(4096)),
-				},
-			},
-			{Name: "follow", HTTP: &v1beta1.HTTPRequest{Path: "/${code}", BodyFrom: configMap("bodies", "follow.txt")}, Expect: &v1beta1.Expectation{Status: []int32{302}}},
-		},
-		Preflight: []v1beta1.Preflight{
-			{
-				HTTP:   &v1beta1.Query{Path: "/version", Headers: []v1beta1.Header{secretHeader("X-Admin", "admin", "token")}},
-				Expect: &v1beta1.Expectation{Status: []int32{200}, JSON: []v1beta1.ExpectedValue{{Path: ".api", Equals: v1beta1.JSONText("seed-000")}}, MaxBytes: ptr(int64(512))},
-			},
-			{Name: "healthy", HTTP: &v1beta1.Query{Method: "HEAD", Path: "/health", Headers: []v1beta1.Header{{Name: "authorization", Value: ptr("none")}}}},
-		},
-		Data: []v1beta1.Data{
-			{Name: "urls", From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "rows", Key: "urls.csv"}}, Format: v1beta1.DataFormatCSV},
-			{Name: "users", From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "rows", Key: "users.jsonl"}}, Format: v1beta1.DataFormatJSONLines, Choice: v1beta1.DataChoiceZipf},
-			{Name: "large", From: *volume("large", "a/rows.csv"), Format: v1beta1.DataFormatCSV},
-		},
-		Setup: &v1beta1.Setup{
-			Fill:   &v1beta1.Fill{Request: "create", Count: 11, Capture: map[string]v1beta1.JSONPath{"code": ".shortCode"}, Choice: v1beta1.DataChoiceSequential},
-			WarmUp: &v1beta1.WarmUp{Request: "follow", Duration: *duration(5 * time.Second)},
-		},
-		RandomSeed: ptr(int64(7)),
-		Steps: []v1beta1.Step{
-			{Name: "10/s to 30/s", Rate: decimal("10"), RampTo: decimal("30"), Duration: duration(3 * time.Second), WarmUp: duration(time.Second)},
-			{Name: "10/s", Rate: decimal("10"), Arrivals: v1beta1.ArrivalsPoisson, Duration: duration(3 * time.Second)},
-			{Name: "5 users", Users: ptr(int32(5)), Duration: duration(time.Second), WarmUp: duration(2 * time.Second)},
-		},
-		Parallelism: ptr(int32(4)),
-	}
+func fullModel(t *testing.T) *v1beta1.LoadTestSpec {
+	t.Helper()
+	return yamlSpec(t, `
+target:
+  {url: https://shortener/, protocol: HTTP/2, disableKeepAlive: true, proxy: {url: "http://proxy:3128/"}, trace: {sampled: 0.5%},
+  headers: [{name: Authorization, valueFrom: {prefix: "Bearer ", secret: {name: api, key: token}}}],
+  tls: {ca: {configMap: {name: trust, key: ca.crt}}, clientCertificate: {secretName: client}, serverName: shortener.example.com}}
+requests:
+- {name: create, items: 20, expect: {json: [{path: ".codes[0]", equals: abc}], maxBytes: 4096}, http: {method: POST, path: /urls,
+  bodyFrom: {secret: {name: bodies, key: create.json}}, headers: [{name: X-Tenant, valueFrom: {prefix: "Bearer ", secret: {name: api, key: tenant}}}]}}
+- {name: follow, http: {path: "/${code}", bodyFrom: {configMap: {name: bodies, key: follow.txt}}}, expect: {status: [302]}}
+preflight:
+- http: {path: /version, headers: [{name: X-Admin, valueFrom: {prefix: "Bearer ", secret: {name: admin, key: token}}}]}
+  expect: {status: [200], json: [{path: .api, equals: seed-000}], maxBytes: 512}
+- {name: healthy, http: {method: HEAD, path: /health, headers: [{name: authorization, value: none}]}}
+data:
+- {name: urls, from: {configMap: {name: rows, key: urls.csv}}, format: CSV}
+- {name: users, from: {configMap: {name: rows, key: users.jsonl}}, format: JSONLines, choice: Zipf}
+- {name: large, from: {volume: {claim: large, path: a/rows.csv}}, format: CSV}
+setup: {fill: {request: create, count: 11, capture: {code: .shortCode}, choice: Sequential}, warmUp: {request: follow, duration: 5s}}
+randomSeed: 7
+steps:
+- {name: 10/s to 30/s, rate: 10, rampTo: 30, duration: 3s, warmUp: 1s}
+- {name: 10/s, rate: 10, arrivals: Poisson, duration: 3s}
+- {name: 5 users, users: 5, duration: 1s, warmUp: 2s}
+parallelism: 4`)
 }
 
 func TestAssignmentOfTheFullModel(t *testing.T) {
@@ -112,10 +79,7 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 				},
 				ExpectedStatus: []int32{200}, ExpectedJson: []*workerv1.ExpectedValue{{Path: ".api", Equals: "seed-000"}}, MaxBodyBytes: 512,
 			},
-			{
-				Name: "healthy", Type: "Read", Weight: 1, Method: "HEAD", Path: "/health",
-				Headers: []*workerv1.Header{{Name: "authorization", Value: "none"}},
-			},
+			{Name: "healthy", Type: "Read", Weight: 1, Method: "HEAD", Path: "/health", Headers: []*workerv1.Header{{Name: "authorization", Value: "none"}}},
 		},
 		Data: []*workerv1.Data{
 			{Name: "urls", File: "/var/run/loadtest/configmaps/rows/urls.csv", Format: workerv1.DataFormat_DATA_FORMAT_CSV, Choice: workerv1.DataChoice_DATA_CHOICE_UNIFORM},
@@ -131,27 +95,21 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 		},
 		Groups: []int32{0, 0},
 		Steps: []*workerv1.Step{
-			{
-				Index: 0, Total: 60, RemainingNanos: 280_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4, Count: 15}, WarmUpNanos: 1_000_000_000,
-				Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 10_000_000, EndRateMicros: 30_000_000, DurationNanos: 3_000_000_000}},
-			},
-			{
-				Index: 1, RemainingNanos: 186_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4},
-				Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 10_000_000, DurationNanos: 3_000_000_000, Poisson: true}},
-			},
-			{
-				Index: 2, Total: 5, RemainingNanos: 93_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4, Count: 1}, WarmUpNanos: 2_000_000_000,
-				Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1_000_000_000}},
-			},
+			{Index: 0, Total: 60, RemainingNanos: 280_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4, Count: 15}, WarmUpNanos: 1_000_000_000,
+				Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 10_000_000, EndRateMicros: 30_000_000, DurationNanos: 3_000_000_000}}},
+			{Index: 1, RemainingNanos: 186_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4},
+				Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 10_000_000, DurationNanos: 3_000_000_000, Poisson: true}}},
+			{Index: 2, Total: 5, RemainingNanos: 93_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4, Count: 1}, WarmUpNanos: 2_000_000_000,
+				Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1_000_000_000}}},
 		},
 	}
-	same.As(t, "assignment of worker 3", want, assignments(t, fullModel())[3], protocmp.Transform())
+	same.As(t, "assignment of worker 3", want, assignments(t, fullModel(t))[3], protocmp.Transform())
 }
 
 func TestFiles(t *testing.T) {
-	spec := fullModel()
+	spec := fullModel(t)
 	// Named twice, mounted once.
-	spec.Requests = append(spec.Requests, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{BodyFrom: configMap("trust", "ca.crt"), Headers: spec.Target.Headers}})
+	spec.Requests = append(spec.Requests, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{BodyFrom: spec.Target.TLS.CA, Headers: spec.Target.Headers}})
 	want := []plan.File{
 		{Kind: plan.InClaim, Name: "large", Key: "a/rows.csv"},
 		{Kind: plan.InConfigMap, Name: "bodies", Key: "follow.txt"},
@@ -166,27 +124,18 @@ func TestFiles(t *testing.T) {
 		{Kind: plan.InSecret, Name: "client", Key: "tls.key"},
 	}
 	same.As(t, "files", want, plan.Files(spec))
-	if got := plan.Files(oneUser()); len(got) != 0 {
-		t.Errorf("a spec that names no file has %v", got)
+	// Only a LoadTest that has not passed through the API server has sources that name nothing.
+	for _, fields := range []string{"{}", "{target: {tls: {ca: {}}}, requests: [{name: a, http: {bodyFrom: {}}}]}"} {
+		if got := plan.Files(yamlSpec(t, fields)); len(got) != 0 {
+			t.Errorf("%s: the files are %v", fields, got)
+		}
 	}
-	if got := plan.Files(emptySources()); len(got) != 0 {
-		t.Errorf("an empty source is the file %v", got)
-	}
-}
-
-// emptySources has sources that name nothing, as only a LoadTest can have them that has
-// not passed through the API server.
-func emptySources() *v1beta1.LoadTestSpec {
-	s := oneUser()
-	s.Requests[0].HTTP.BodyFrom = &v1beta1.Content{}
-	s.Target.TLS = &v1beta1.TLS{CA: &v1beta1.Content{}}
-	return s
 }
 
 // What is mounted is what is named: one more would be a secret in the wrong
 // place, one less a worker that does not start.
 func TestAssignmentsNameTheFilesThatAreMounted(t *testing.T) {
-	spec := fullModel()
+	spec := fullModel(t)
 	var mounted []string
 	for _, f := range plan.Files(spec) {
 		mounted = append(mounted, f.Path())
@@ -208,66 +157,24 @@ func TestAssignmentsNameTheFilesThatAreMounted(t *testing.T) {
 	same.As(t, "files that are mounted, and those that are named", mounted, slices.Compact(named))
 }
 
-func TestHeadersOfARequestReplaceThoseFromSecrets(t *testing.T) {
-	spec := oneUser()
-	spec.Target.Headers = []v1beta1.Header{secretHeader("Authorization", "api", "token")}
-	spec.Requests[0].HTTP.Headers = []v1beta1.Header{{Name: "authorization", Value: ptr("")}}
-	want := []*workerv1.Header{{Name: "authorization"}}
-	same.As(t, "headers", want, assignments(t, spec)[0].GetRequests()[0].GetHeaders(), protocmp.Transform())
-}
-
-// Only a LoadTest that has not passed through the API server has a header of nothing.
-func TestAHeaderWithoutAValueIsEmpty(t *testing.T) {
-	spec := oneUser()
-	spec.Requests[0].HTTP.Headers = []v1beta1.Header{{Name: "X-Empty"}}
-	want := []*workerv1.Header{{Name: "X-Empty"}}
-	same.As(t, "headers", want, assignments(t, spec)[0].GetRequests()[0].GetHeaders(), protocmp.Transform())
-}
-
-func TestTLSWithoutFiles(t *testing.T) {
-	spec := oneUser()
-	spec.Target.TLS = &v1beta1.TLS{InsecureSkipVerify: true, Resume: true}
-	want := &workerv1.TLS{InsecureSkipVerify: true, Resume: true}
-	same.As(t, "TLS", want, assignments(t, spec)[0].GetTarget().GetTls(), protocmp.Transform())
-}
-
-// A setup has a fill, a warm-up or both.
-func TestSetupOfOnePart(t *testing.T) {
-	named := func(setup *v1beta1.Setup) *v1beta1.LoadTestSpec {
-		spec := oneUser()
-		spec.Requests = []v1beta1.Request{{Name: "create"}, {Name: "follow"}}
-		spec.Setup = setup
-		return spec
-	}
-	tests := map[string]struct {
-		setup *v1beta1.Setup
-		want  *workerv1.Setup
-	}{
-		"a fill": {
-			&v1beta1.Setup{Fill: &v1beta1.Fill{Request: "follow", Count: 3}},
-			&workerv1.Setup{Fill: &workerv1.Fill{Request: 1, Share: &workerv1.Share{Stride: 1, Count: 3}, Choice: workerv1.DataChoice_DATA_CHOICE_UNIFORM}},
-		},
-		"a warm-up": {
-			&v1beta1.Setup{WarmUp: &v1beta1.WarmUp{Request: "follow", Duration: *duration(time.Second)}},
-			&workerv1.Setup{WarmUp: &workerv1.WarmUp{Request: 1, DurationNanos: 1_000_000_000}},
-		},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			same.As(t, "setup", tc.want, assignments(t, named(tc.setup))[0].GetSetup(), protocmp.Transform())
-		})
-	}
+// Headers may be replaced or empty, TLS may have no file, and a setup has a fill, a warm-up or both.
+func TestAssignmentOfSingleParts(t *testing.T) {
+	a := assignedTo(t, `{target: {url: "http://a", tls: {insecureSkipVerify: true, resume: true}, headers: [{name: Authorization, valueFrom: {secret: {name: api, key: token}}}]},
+		requests: [{name: create, http: {headers: [{name: X-Empty}, {name: authorization, value: ""}]}}, {name: follow, http: {}}], setup: {fill: {request: follow, count: 3}}}`)
+	same.As(t, "headers", []*workerv1.Header{{Name: "X-Empty"}, {Name: "authorization"}}, a.GetRequests()[0].GetHeaders(), protocmp.Transform())
+	same.As(t, "TLS", &workerv1.TLS{InsecureSkipVerify: true, Resume: true}, a.GetTarget().GetTls(), protocmp.Transform())
+	fill := &workerv1.Setup{Fill: &workerv1.Fill{Request: 1, Share: &workerv1.Share{Stride: 1, Count: 3}, Choice: workerv1.DataChoice_DATA_CHOICE_UNIFORM}}
+	same.As(t, "setup with a fill", fill, a.GetSetup(), protocmp.Transform())
+	a = assignedTo(t, "{requests: [{name: create, http: {}}, {name: follow, http: {}}], setup: {warmUp: {request: follow, duration: 1s}}}")
+	same.As(t, "setup with a warm-up", &workerv1.Setup{WarmUp: &workerv1.WarmUp{Request: 1, DurationNanos: 1_000_000_000}}, a.GetSetup(), protocmp.Transform())
 }
 
 // Every request of the fill is sent by one worker.
 func TestSharesOfTheFillAddUp(t *testing.T) {
 	var sum int64
-	for _, a := range assignments(t, fullModel()) {
+	for _, a := range assignments(t, fullModel(t)) {
 		sum += a.GetSetup().GetFill().GetShare().GetCount()
 	}
 	same.As(t, "requests that the workers send together", 11, sum)
-}
-
-func TestRequestItems(t *testing.T) {
-	same.As(t, "items", []int64{20, 1}, plan.RequestItems(fullModel()))
+	same.As(t, "items", []int64{20, 1}, plan.RequestItems(fullModel(t)))
 }

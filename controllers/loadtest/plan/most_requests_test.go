@@ -57,9 +57,7 @@ func TestWorkersSendLiveIdealTimesForThresholdsThatAbort(t *testing.T) {
 	for action, want := range map[v1beta1.BreachAction]bool{v1beta1.BreachAbort: true, v1beta1.BreachStopLadder: false, v1beta1.BreachContinue: false} {
 		lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{Thresholds: []v1beta1.Threshold{{}, {OnBreach: action}}}}
 		lt.Status.Workers.Desired = 1
-		if got := plan.Assignments(lt)[0].GetLiveIdeal(); got != want {
-			t.Errorf("on breach %s: live ideal times are sent: %v, want %v", action, got, want)
-		}
+		same.As(t, "on breach "+string(action)+": live ideal times are sent", want, plan.Assignments(lt)[0].GetLiveIdeal())
 	}
 }
 

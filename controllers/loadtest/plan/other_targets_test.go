@@ -6,7 +6,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -56,40 +55,23 @@ func TestRequestsToOtherTargetsAreChecked(t *testing.T) {
 		change func(*v1beta1.LoadTestSpec)
 		want   string
 	}{
-		"a name that is not there": {
-			func(s *v1beta1.LoadTestSpec) { s.Requests[1].Target = "Identity" },
-			`spec.requests[1].target: "Identity" is not the name of one of spec.otherTargets: identity.`,
-		},
-		"no other targets": {
-			func(s *v1beta1.LoadTestSpec) { s.OtherTargets = nil },
-			`spec.requests[1].target: "identity" is not the name of one of spec.otherTargets, which is empty.`,
-		},
-		"a target that nothing is sent to": {
-			func(s *v1beta1.LoadTestSpec) { s.Requests[1].Target = "" },
-			"spec.otherTargets[identity]: no request, login or versus names it; set target: identity in one of them, or remove it.",
-		},
-		"a call": {
-			func(s *v1beta1.LoadTestSpec) {
-				s.Requests[1].HTTP, s.Requests[1].GRPC = nil, &v1beta1.Call{Method: "a.B/C"}
-			},
-			"spec.requests[1].target: must not be set with grpc: calls of gRPC go to spec.target.",
-		},
-		"a file of targets": {
-			func(s *v1beta1.LoadTestSpec) {
-				s.Requests[1].HTTP.Targets = &v1beta1.Targets{From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "a", Key: "b"}}}
-			},
-			"spec.requests[1].target: must not be set with http.targets, whose URLs name spec.target.",
-		},
-		"vegeta": {
-			func(s *v1beta1.LoadTestSpec) { s.Worker = &v1beta1.Worker{Driver: v1beta1.DriverVegeta} },
-			"spec.worker.driver: Vegeta sends to one target; use driver Auto with requests to spec.otherTargets.",
-		},
-		"a host that is not allowed": {
-			func(s *v1beta1.LoadTestSpec) {
-				s.OtherTargets[0].Service, s.OtherTargets[0].URL = nil, "http://127.0.0.1"
-			},
-			"spec.otherTargets[identity].url: host 127.0.0.1 is not allowed: it is a loopback address",
-		},
+		"a name that is not there": {func(s *v1beta1.LoadTestSpec) { s.Requests[1].Target = "Identity" },
+			`spec.requests[1].target: "Identity" is not the name of one of spec.otherTargets: identity.`},
+		"no other targets": {func(s *v1beta1.LoadTestSpec) { s.OtherTargets = nil },
+			`spec.requests[1].target: "identity" is not the name of one of spec.otherTargets, which is empty.`},
+		"a target that nothing is sent to": {func(s *v1beta1.LoadTestSpec) { s.Requests[1].Target = "" },
+			"spec.otherTargets[identity]: no request, login or versus names it; set target: identity in one of them, or remove it."},
+		"a call": {func(s *v1beta1.LoadTestSpec) {
+			s.Requests[1].HTTP, s.Requests[1].GRPC = nil, &v1beta1.Call{Method: "a.B/C"}
+		}, "spec.requests[1].target: must not be set with grpc: calls of gRPC go to spec.target."},
+		"a file of targets": {func(s *v1beta1.LoadTestSpec) {
+			s.Requests[1].HTTP.Targets = &v1beta1.Targets{From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "a", Key: "b"}}}
+		}, "spec.requests[1].target: must not be set with http.targets, whose URLs name spec.target."},
+		"vegeta": {func(s *v1beta1.LoadTestSpec) { s.Worker = &v1beta1.Worker{Driver: v1beta1.DriverVegeta} },
+			"spec.worker.driver: Vegeta sends to one target; use driver Auto with requests to spec.otherTargets."},
+		"a host that is not allowed": {func(s *v1beta1.LoadTestSpec) {
+			s.OtherTargets[0].Service, s.OtherTargets[0].URL = nil, "http://127.0.0.1"
+		}, "spec.otherTargets[identity].url: host 127.0.0.1 is not allowed: it is a loopback address"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := withIdentity()
@@ -102,31 +84,12 @@ func TestRequestsToOtherTargetsAreChecked(t *testing.T) {
 }
 
 func TestTargetsOfARunThatHasNotBegun(t *testing.T) {
-	service := func(port intstr.IntOrString) v1beta1.Target {
-		return v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener", Port: &port}}
-	}
-	for name, tt := range map[string]struct {
-		target          v1beta1.Target
-		control         *v1beta1.Target
-		want, ofControl string
-	}{
-		"a URL":                  {v1beta1.Target{URL: "https://shortener/"}, nil, "https://shortener", ""},
-		"a Service":              {service(intstr.FromInt32(8080)), nil, "http://shortener.demo.svc:8080", ""},
-		"a port that has a name": {service(intstr.FromString("web")), nil, "", ""},
-		"a comparison": {
-			service(intstr.FromString("web")), ptr(service(intstr.FromInt32(9090))), "", "http://shortener.demo.svc:9090",
-		},
+	for spec, want := range map[string]plan.URLs{
+		`target: {url: "https://shortener/"}`:              {Target: "https://shortener"},
+		"target: {service: {name: shortener, port: 8080}}": {Target: "http://shortener.demo.svc:8080"},
+		"target: {service: {name: shortener, port: web}}":  {},
+		"{target: {service: {name: shortener, port: web}}, otherTargets: [{name: v3, service: {name: shortener, port: 9090}}], versus: {target: v3}}": {Control: "http://shortener.demo.svc:9090"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			lt := loadTest(withSteps())
-			lt.Spec.Target = tt.target
-			if tt.control != nil {
-				lt.Spec.OtherTargets = []v1beta1.OtherTarget{{Name: "v3", Service: tt.control.Service}}
-				lt.Spec.Versus = &v1beta1.Versus{Target: "v3"}
-			}
-			if got := plan.TargetURLs(lt); got.Target != tt.want || got.Control != tt.ofControl {
-				t.Errorf("the targets are %+v, want %q and %q", got, tt.want, tt.ofControl)
-			}
-		})
+		same.As(t, "the targets of "+spec, want, plan.TargetURLs(loadTest(yamlSpec(t, spec))))
 	}
 }

@@ -33,19 +33,15 @@ func rungs(rest bool, users ...int32) *v1beta1.LoadTestSpec {
 
 func TestRepetitions(t *testing.T) {
 	const limit = 92 * time.Second // 2s, a drain of 30s, and 60s of grace
-	users := func(n int32) v1beta1.StepLoad {
-		return v1beta1.StepLoad{Users: n, Duration: duration(2 * time.Second)}
-	}
+	users := func(n int32) v1beta1.StepLoad { return v1beta1.StepLoad{Users: n, Duration: duration(2 * time.Second)} }
 	five := v1beta1.StepLoad{Users: 5, RequestsPerUser: 4, MaxDuration: duration(125 * time.Second), Requests: 20}
 	even := v1beta1.StepLoad{Rate: decimal("5"), Arrivals: v1beta1.ArrivalsEven, Duration: duration(2 * time.Second), Requests: 10}
 	tests := map[string]struct {
 		spec *v1beta1.LoadTestSpec
 		want []v1beta1.StepStatus
 	}{
-		"one is as none": {
-			spec: repeated(1, rungs(true, 10, 20)),
-			want: []v1beta1.StepStatus{step("10", 1, limit, users(10)), pause("rest", 2, time.Second), step("20", 3, limit, users(20))},
-		},
+		"one is as none": {spec: repeated(1, rungs(true, 10, 20)),
+			want: []v1beta1.StepStatus{step("10", 1, limit, users(10)), pause("rest", 2, time.Second), step("20", 3, limit, users(20))}},
 		"a ladder rests between its repetitions, not after the last": {
 			spec: repeated(2, rungs(true, 10, 20)),
 			want: []v1beta1.StepStatus{
@@ -56,9 +52,7 @@ func TestRepetitions(t *testing.T) {
 		},
 		"a ladder without rest": {
 			spec: repeated(3, rungs(false, 10)),
-			want: []v1beta1.StepStatus{
-				of(1, step("10", 1, limit, users(10))), of(2, step("10 (2)", 1, limit, users(10))), of(3, step("10 (3)", 1, limit, users(10))),
-			},
+			want: []v1beta1.StepStatus{of(1, step("10", 1, limit, users(10))), of(2, step("10 (2)", 1, limit, users(10))), of(3, step("10 (3)", 1, limit, users(10)))},
 		},
 		"a burst, a pause and arrivals": {
 			spec: repeated(2, withSteps(
@@ -76,9 +70,7 @@ func TestRepetitions(t *testing.T) {
 		"of a ladder that is empty, with a rest": {spec: repeated(1<<31-1, rungs(true)), want: nil},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			same.As(t, "steps", tc.want, plan.Steps(tc.spec))
-		})
+		t.Run(name, func(t *testing.T) { same.As(t, "steps", tc.want, plan.Steps(tc.spec)) })
 	}
 }
 
@@ -91,22 +83,11 @@ func TestNamesOfRepetitions(t *testing.T) {
 		spec *v1beta1.LoadTestSpec
 		want []string
 	}{
-		"the user's own number": {
-			repeated(2, withSteps(users("x"), users("x (2)"))),
-			[]string{"x", "x (2)", "x (3)", "x (2) (2)"},
-		},
-		"the user's own number comes first": {
-			repeated(2, withSteps(users("x (2)"), users("x"))),
-			[]string{"x (2)", "x", "x (2) (2)", "x (3)"},
-		},
-		"a rung that comes twice": {
-			repeated(2, rungs(false, 5, 5)),
-			[]string{"5", "5 (2)", "5 (3)", "5 (2) (2)"},
-		},
-		"names that would grow too long are cut": {
-			repeated(2, withSteps(users(long), users(long[:2*59]), users(long[:2*59]+" (2)"))),
-			[]string{long, long[:2*59], long[:2*59] + " (2)", long[:2*59] + " (3)", long[:2*59] + " (4)", long[:2*59] + " (5)"},
-		},
+		"the user's own number":             {repeated(2, withSteps(users("x"), users("x (2)"))), []string{"x", "x (2)", "x (3)", "x (2) (2)"}},
+		"the user's own number comes first": {repeated(2, withSteps(users("x (2)"), users("x"))), []string{"x (2)", "x", "x (2) (2)", "x (3)"}},
+		"a rung that comes twice":           {repeated(2, rungs(false, 5, 5)), []string{"5", "5 (2)", "5 (3)", "5 (2) (2)"}},
+		"names that would grow too long are cut": {repeated(2, withSteps(users(long), users(long[:2*59]), users(long[:2*59]+" (2)"))),
+			[]string{long, long[:2*59], long[:2*59] + " (2)", long[:2*59] + " (3)", long[:2*59] + " (4)", long[:2*59] + " (5)"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -155,10 +136,6 @@ func TestEveryRepetitionIsAsTheFirst(t *testing.T) {
 	}
 }
 
-func TestWorkersOfRepetitions(t *testing.T) {
-	same.As(t, "workers", 2, planned(t, repeated(8, rungs(true, 10, 5000))).Workers)
-}
-
 func TestMoreStepsThanAStatusHolds(t *testing.T) {
 	explicit := func(n int) *v1beta1.LoadTestSpec {
 		s := withSteps()
@@ -173,10 +150,8 @@ func TestMoreStepsThanAStatusHolds(t *testing.T) {
 		want string
 	}{
 		"as many as fit": {repeated(2, explicit(64)), ""},
-		"one too many": {
-			repeated(3, explicit(43)),
-			"spec.repetitions: 3 repetitions of 43 steps are 129 steps, pauses included; at most 128 are possible: lower repetitions to 2, or use fewer steps.",
-		},
+		"one too many": {repeated(3, explicit(43)),
+			"spec.repetitions: 3 repetitions of 43 steps are 129 steps, pauses included; at most 128 are possible: lower repetitions to 2, or use fewer steps."},
 		"a ladder that fits without its rests": {repeated(32, rungs(false, 1, 2, 3, 4)), ""},
 		"a ladder with as many rests as fit":   {repeated(16, rungs(true, 1, 2, 3, 4)), ""},
 		"a ladder with too many rests": {
@@ -191,10 +166,7 @@ func TestMoreStepsThanAStatusHolds(t *testing.T) {
 			repeated(2_147_483_647, explicit(128)),
 			"spec.repetitions: 2147483647 repetitions of 128 steps are 274877906816 steps, pauses included; at most 128 are possible: lower repetitions to 1, or use fewer steps.",
 		},
-		"too many for one repetition": {
-			explicit(129),
-			"spec: 129 steps are too many; at most 128 are possible, pauses included.",
-		},
+		"too many for one repetition": {explicit(129), "spec: 129 steps are too many; at most 128 are possible, pauses included."},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -96,9 +96,7 @@ func TestStepsOfTheNextProbe(t *testing.T) {
 		edit func(*v1beta1.Search)
 		want []v1beta1.StepStatus
 	}{
-		"after the rest that is the default": {func(*v1beta1.Search) {}, []v1beta1.StepStatus{
-			pause("rest", 2, 5*time.Second), {Name: "10 users (2)", Rung: 3},
-		}},
+		"after the rest that is the default": {func(*v1beta1.Search) {}, []v1beta1.StepStatus{pause("rest", 2, 5*time.Second), {Name: "10 users (2)", Rung: 3}}},
 		"after a rest": {func(s *v1beta1.Search) { s.Rest = duration(time.Minute) }, []v1beta1.StepStatus{
 			pause("rest", 2, time.Minute), {Name: "10 users (2)", Rung: 3},
 		}},

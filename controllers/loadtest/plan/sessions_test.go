@@ -65,9 +65,7 @@ func TestWorkersForSessions(t *testing.T) {
 		"three requests each":           {"833", 1},
 		"three requests each, and more": {"834", 2},
 	} {
-		t.Run(name, func(t *testing.T) {
-			same.As(t, "workers", tt.want, plan.Workers(spec(visits(tt.rate, ""))))
-		})
+		t.Run(name, func(t *testing.T) { same.As(t, "workers", tt.want, plan.Workers(spec(visits(tt.rate, "")))) })
 	}
 	long := spec(visits("100", ""))
 	long.Journeys[0].Steps[1].Think = v1beta1.NewThink(0, time.Minute)

@@ -44,18 +44,6 @@ func TestRequestsOfTheWorkersAddUp(t *testing.T) {
 	}
 }
 
-func TestRequestsThatAreNotPlannedAreNotKnown(t *testing.T) {
-	two := int32(2)
-	for _, step := range plan.Steps(withSteps(
-		v1beta1.Step{Name: "steady", Users: &two, Duration: duration(time.Second)},
-		v1beta1.Step{Name: "5/s", Rate: decimal("5"), Arrivals: v1beta1.ArrivalsPoisson, Duration: duration(time.Second)},
-	)) {
-		if n, known := plan.Requests(&step.Load, 0, 2); known {
-			t.Errorf("step %s: %d requests are planned, want none", step.Name, n)
-		}
-	}
-}
-
 // Users who take turns go on where the warm-up ended: one request in 2 s, of which the
 // first is due in a warm-up of 1 s, and the second after a window of 1 s.
 func TestWarmUpTakesUsersTurns(t *testing.T) {
@@ -83,11 +71,13 @@ func TestRequestsOfTheSmallestAndTheLargestLoadAreKnown(t *testing.T) {
 	}
 }
 
-// A status that no operator wrote may have a number of requests and nothing that sends
-// them.
-func TestRequestsOfALoadThatCannotBeAreNotKnown(t *testing.T) {
+// A number that is not planned is not known; and a status that no operator wrote may have a
+// number of requests and nothing that sends them.
+func TestRequestsThatAreNotPlannedOrCannotBeAreNotKnown(t *testing.T) {
 	most := v1beta1.NewDecimal("999999999")
 	for name, load := range map[string]v1beta1.StepLoad{
+		"users without a rate":  {Users: 2, Duration: duration(time.Second)},
+		"random arrivals":       {Rate: decimal("5"), Arrivals: v1beta1.ArrivalsPoisson, Duration: duration(time.Second)},
 		"no users":              {Requests: 5},
 		"no users, and a rate":  {Requests: 5, RatePerUser: &most, Duration: duration(time.Second)},
 		"a ramp without a rate": {Requests: 5, Users: 2, RampTo: decimal("4"), Duration: duration(time.Second)},

@@ -60,10 +60,7 @@ func TestLoadsWithoutStreamsHaveNoThresholdOnThem(t *testing.T) {
 	for _, one := range plan.Loads(lt) {
 		got = append(got, parts(one))
 	}
-	same.As(t, "loads", []string{
-		"sale-readers: follow:default, step all",
-		"sale-buyers: create:0, pay:0, journey buy, step all, threshold p95 [][][][]",
-	}, got)
+	same.As(t, "loads", []string{"sale-readers: follow:default, step all", "sale-buyers: create:0, pay:0, journey buy, step all, threshold p95 [][][][]"}, got)
 	lt.Spec.Requests[1].HTTP.Stream = nil
 	const want = "spec.thresholds[0]: time FirstEvent is of streams, and no request that the threshold is about has one; set http.stream of the request, such as {events: SSE}, or use another time or metric."
 	same.As(t, "refusal", want, refusalOf(lt, policy.Everything()))

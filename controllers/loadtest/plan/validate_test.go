@@ -2,14 +2,12 @@ package plan_test
 
 import (
 	"fmt"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"sigs.k8s.io/yaml"
 
-	config "github.com/loadtest-dev/loadtest-operator/api/config/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -18,96 +16,64 @@ import (
 )
 
 func TestPolicyDecidesOnTheHost(t *testing.T) {
-	tests := map[string]struct {
-		patterns []string
-		url      string
-		allowed  bool
+	const never = "" // without a rule
+	for name, tc := range map[string]struct {
+		rule, url string
+		allowed   bool
 	}{
-		"bare name":                           {nil, "http://shortener:8080", true},
-		"name in upper case":                  {nil, "http://Shortener:8080", true},
-		"service of another namespace":        {nil, "http://shortener.prod.svc:8080", true},
-		"full name of a service":              {nil, "https://shortener.prod.svc.cluster.local", true},
-		"full name with its final dot":        {nil, "http://shortener.prod.svc.cluster.local.", true},
-		"name and namespace look public":      {nil, "http://shortener.prod", false},
-		"public name":                         {nil, "http://example.com", false},
-		"name that only ends alike":           {nil, "http://evil-svc.com", false},
-		"localhost":                           {nil, "http://localhost:8080", false},
-		"address":                             {nil, "http://192.0.2.1", false},
-		"address as one number":               {nil, "http://2130706433", false},
-		"address in hexadecimal":              {nil, "http://0x7f000001", false},
-		"IPv6 address":                        {nil, "http://[2001:db8::1]:80", false},
-		"exact host":                          {[]string{"api.example.com"}, "http://API.example.com:8443", true},
-		"another host":                        {[]string{"api.example.com"}, "http://www.example.com", false},
-		"below a domain":                      {[]string{"*.example.com"}, "http://a.b.example.com", true},
-		"the domain itself":                   {[]string{"*.example.com"}, "http://example.com", false},
-		"only ends like the domain":           {[]string{"*.example.com"}, "http://badexample.com", false},
-		"services stay allowed":               {[]string{"*.example.com"}, "http://shortener", true},
-		"everything":                          {[]string{"*"}, "http://example.com", true},
-		"everything holds for addresses too":  {[]string{"*"}, "http://192.0.2.1", true},
-		"exact address":                       {[]string{"192.0.2.1"}, "http://192.0.2.1:80", true},
-		"another address":                     {[]string{"192.0.2.1", "2001:db8::1"}, "http://192.0.2.2", false},
-		"exact IPv6 address":                  {[]string{"2001:DB8::1"}, "http://[2001:db8::1]", true},
-		"a pattern that spells IPv4 as IPv6":  {[]string{"::ffff:192.0.2.1"}, "http://192.0.2.1", true},
-		"a pattern in full and in upper case": {[]string{"API.Example.com."}, "http://api.example.com", true},
-		"a domain in upper case":              {[]string{"*.Example.com"}, "http://api.example.com", true},
-		"range":                               {[]string{"192.0.2.0/24"}, "http://192.0.2.77", true},
-		"outside the range":                   {[]string{"192.0.2.0/24"}, "http://192.0.3.77", false},
-		"IPv4 spelled as IPv6 in the range":   {[]string{"192.0.2.0/24"}, "http://[::ffff:192.0.2.77]", true},
-		"IPv6 range":                          {[]string{"2001:db8::/32"}, "http://[2001:db8::1]", true},
-		"a pattern of names holds no address": {[]string{"*.2.1"}, "http://192.0.2.1", false},
-		"the second pattern":                  {[]string{"a.example", "b.example"}, "http://b.example", true},
-	}
-	for name, tc := range tests {
+		"bare name":                           {never, "http://shortener:8080", true},
+		"name in upper case":                  {never, "http://Shortener:8080", true},
+		"service of another namespace":        {never, "http://shortener.prod.svc:8080", true},
+		"full name of a service":              {never, "https://shortener.prod.svc.cluster.local", true},
+		"full name with its final dot":        {never, "http://shortener.prod.svc.cluster.local.", true},
+		"name and namespace look public":      {never, "http://shortener.prod", false},
+		"public name":                         {never, "http://example.com", false},
+		"name that only ends alike":           {never, "http://evil-svc.com", false},
+		"localhost":                           {never, "http://localhost:8080", false},
+		"address":                             {never, "http://192.0.2.1", false},
+		"address as one number":               {never, "http://2130706433", false},
+		"address in hexadecimal":              {never, "http://0x7f000001", false},
+		"IPv6 address":                        {never, "http://[2001:db8::1]:80", false},
+		"exact host":                          {"hosts: [api.example.com]", "http://API.example.com:8443", true},
+		"another host":                        {"hosts: [api.example.com]", "http://www.example.com", false},
+		"below a domain":                      {"hosts: ['*.example.com']", "http://a.b.example.com", true},
+		"the domain itself":                   {"hosts: ['*.example.com']", "http://example.com", false},
+		"only ends like the domain":           {"hosts: ['*.example.com']", "http://badexample.com", false},
+		"services stay allowed":               {"hosts: ['*.example.com']", "http://shortener", true},
+		"everything":                          {"hosts: ['*'], cidrs: [0.0.0.0/0, '::/0']", "http://example.com", true},
+		"everything holds for addresses too":  {"hosts: ['*'], cidrs: [0.0.0.0/0, '::/0']", "http://192.0.2.1", true},
+		"exact address":                       {"cidrs: [192.0.2.1]", "http://192.0.2.1:80", true},
+		"another address":                     {"cidrs: [192.0.2.1, '2001:db8::1']", "http://192.0.2.2", false},
+		"exact IPv6 address":                  {"cidrs: ['2001:DB8::1']", "http://[2001:db8::1]", true},
+		"a pattern that spells IPv4 as IPv6":  {"cidrs: ['::ffff:192.0.2.1']", "http://192.0.2.1", true},
+		"a pattern in full and in upper case": {"hosts: [API.Example.com.]", "http://api.example.com", true},
+		"a domain in upper case":              {"hosts: ['*.Example.com']", "http://api.example.com", true},
+		"range":                               {"cidrs: [192.0.2.0/24]", "http://192.0.2.77", true},
+		"outside the range":                   {"cidrs: [192.0.2.0/24]", "http://192.0.3.77", false},
+		"IPv4 spelled as IPv6 in the range":   {"cidrs: [192.0.2.0/24]", "http://[::ffff:192.0.2.77]", true},
+		"IPv6 range":                          {"cidrs: ['2001:db8::/32']", "http://[2001:db8::1]", true},
+		"a pattern of names holds no address": {"hosts: ['*.2.1']", "http://192.0.2.1", false},
+		"the second pattern":                  {"hosts: [a.example, b.example]", "http://b.example", true},
+	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := withHosts(tc.patterns)
-			if err != nil {
-				t.Fatalf("the policy: %v", err)
+			rules := policy.Default()
+			if tc.rule != never {
+				p, err := policy.Load([]byte("targets: {rules: [{proxies: true, " + tc.rule + "}]}"))
+				must.Succeed(t, err)
+				rules = p
 			}
 			lt := loadTest(oneUser())
 			lt.Spec.Target.URL = tc.url
-			_, refusal := plan.New(lt, p.For(lt.Namespace))
-			if got := refusal == nil; got != tc.allowed {
-				t.Fatalf("allowed is %t, want %t (%v)", got, tc.allowed, refusal)
-			}
-			if refusal != nil && refusal.Reason != v1beta1.ReasonTargetNotAllowed {
-				t.Errorf("reason %s, want %s", refusal.Reason, v1beta1.ReasonTargetNotAllowed)
+			_, refusal := plan.New(lt, rules.For(lt.Namespace))
+			if got := refusal == nil; got != tc.allowed || refusal != nil && refusal.Reason != v1beta1.ReasonTargetNotAllowed {
+				t.Errorf("allowed is %t, want %t (%v)", got, tc.allowed, refusal)
 			}
 		})
 	}
 }
 
-// withHosts is the policy that allows these patterns as targets in every namespace: names,
-// addresses and ranges of them, which the names may lead to as well, or * for all.
-func withHosts(patterns []string) (*policy.Policy, error) {
-	r := config.TargetRule{Proxies: true}
-	for _, pattern := range patterns {
-		_, errRange := netip.ParsePrefix(pattern)
-		_, errAddress := netip.ParseAddr(pattern)
-		switch {
-		case pattern == "*":
-			r.Hosts, r.CIDRs = append(r.Hosts, pattern), append(r.CIDRs, "0.0.0.0/0", "::/0")
-		case errRange == nil, errAddress == nil:
-			r.CIDRs = append(r.CIDRs, pattern)
-		default:
-			r.Hosts = append(r.Hosts, pattern)
-		}
-	}
-	if len(patterns) == 0 {
-		return policy.Default(), nil
-	}
-	return policy.New(config.OperatorConfiguration{Targets: config.Targets{Rules: []config.TargetRule{r}}})
-}
-
 func oneUser() *v1beta1.LoadTestSpec {
 	return withSteps(v1beta1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)})
-}
-
-func TestPolicyRefusesPatternsThatMeanNothing(t *testing.T) {
-	for _, pattern := range []string{"", "*example.com", "a.*.example.com", "http://example.com", "example.com:80", "10.0.0.0/33", "a b", "*."} {
-		if _, err := withHosts([]string{pattern}); err == nil {
-			t.Errorf("pattern %q is accepted", pattern)
-		}
-	}
 }
 
 // yamlSpec is a spec of a user who sends requests to http://shortener:8080 for a second, but for

@@ -161,32 +161,18 @@ func TestVersusRefusals(t *testing.T) {
 			},
 			"spec.otherTargets[v3].proxy.url: host 192.0.2.9 is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration.",
 		},
-		"no target": {
-			func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0] = at("") },
-			"spec.otherTargets[v3].url: must be http:// or https:// with a host, for example http://shortener:8080.",
-		},
-		"no URL": {
-			func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0] = at("http://a b") },
-			"spec.otherTargets[v3].url: must be http:// or https:// with a host, for example http://shortener:8080.",
-		},
-		"a timeout": {
-			func(s *v1beta1.LoadTestSpec) {
-				s.Target.Timeout, s.OtherTargets[0].Timeout = duration(time.Second), duration(time.Second)
-			},
-			"spec.otherTargets[v3].timeout: must not be set in the target that versus names: spec.target.timeout holds for both.",
-		},
-		"none of the other targets": {
-			func(s *v1beta1.LoadTestSpec) { s.Versus.Target = "V3" },
-			`spec.versus.target: "V3" is not the name of one of spec.otherTargets: v3.`,
-		},
-		"no other targets": {
-			func(s *v1beta1.LoadTestSpec) { s.OtherTargets = nil },
-			`spec.versus.target: "v3" is not the name of one of spec.otherTargets, which is empty.`,
-		},
-		"no name": {
-			func(s *v1beta1.LoadTestSpec) { s.Versus.Target = "" },
-			`spec.versus.target: "" is not the name of one of spec.otherTargets: v3.`,
-		},
+		"no target": {func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0] = at("") },
+			"spec.otherTargets[v3].url: must be http:// or https:// with a host, for example http://shortener:8080."},
+		"no URL": {func(s *v1beta1.LoadTestSpec) { s.OtherTargets[0] = at("http://a b") },
+			"spec.otherTargets[v3].url: must be http:// or https:// with a host, for example http://shortener:8080."},
+		"a timeout": {func(s *v1beta1.LoadTestSpec) {
+			s.Target.Timeout, s.OtherTargets[0].Timeout = duration(time.Second), duration(time.Second)
+		}, "spec.otherTargets[v3].timeout: must not be set in the target that versus names: spec.target.timeout holds for both."},
+		"none of the other targets": {func(s *v1beta1.LoadTestSpec) { s.Versus.Target = "V3" },
+			`spec.versus.target: "V3" is not the name of one of spec.otherTargets: v3.`},
+		"no other targets": {func(s *v1beta1.LoadTestSpec) { s.OtherTargets = nil },
+			`spec.versus.target: "v3" is not the name of one of spec.otherTargets, which is empty.`},
+		"no name": {func(s *v1beta1.LoadTestSpec) { s.Versus.Target = "" }, `spec.versus.target: "" is not the name of one of spec.otherTargets: v3.`},
 		"a request that names it": {
 			func(s *v1beta1.LoadTestSpec) { s.Requests[0].Target = "v3" },
 			`spec.requests[0].target: must not be "v3", which versus compares with spec.target; remove it, or add the same address to spec.otherTargets under another name.`,
@@ -198,26 +184,17 @@ func TestVersusRefusals(t *testing.T) {
 			},
 			`spec.logins[0].target: must not be "v3", which versus compares with spec.target; remove it, or add the same address to spec.otherTargets under another name.`,
 		},
-		"another that is not named": {
-			func(s *v1beta1.LoadTestSpec) {
-				s.OtherTargets = append(s.OtherTargets, v1beta1.OtherTarget{Name: "v2", URL: "http://v2"})
-			},
-			"spec.otherTargets[v2]: no request, login or versus names it; set target: v2 in one of them, or remove it.",
-		},
-		"a baseline": {
-			func(s *v1beta1.LoadTestSpec) { s.Baseline = &v1beta1.Baseline{Name: "before"} },
-			"spec.versus: must not be set with baseline, search or audits.",
-		},
+		"another that is not named": {func(s *v1beta1.LoadTestSpec) {
+			s.OtherTargets = append(s.OtherTargets, v1beta1.OtherTarget{Name: "v2", URL: "http://v2"})
+		}, "spec.otherTargets[v2]: no request, login or versus names it; set target: v2 in one of them, or remove it."},
+		"a baseline": {func(s *v1beta1.LoadTestSpec) { s.Baseline = &v1beta1.Baseline{Name: "before"} }, "spec.versus: must not be set with baseline, search or audits."},
 		"more steps than a status holds": {
 			func(s *v1beta1.LoadTestSpec) { s.Repetitions = 32 },
 			"spec.repetitions: 32 repetitions of 7 steps and the rests between them, for both targets, are 255 steps, pauses included; at most 128 are possible: lower repetitions to 16, or use fewer steps.",
 		},
-		"a value that is none in a question": {
-			func(s *v1beta1.LoadTestSpec) {
-				s.Versus.Preflight = yamlSpec(t, "preflight: [{expect: {json: [{path: .a}, {path: .b, equals: {}}]}}]").Preflight
-			},
-			"spec.versus.preflight[0].expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path.",
-		},
+		"a value that is none in a question": {func(s *v1beta1.LoadTestSpec) {
+			s.Versus.Preflight = yamlSpec(t, "preflight: [{expect: {json: [{path: .a}, {path: .b, equals: {}}]}}]").Preflight
+		}, "spec.versus.preflight[0].expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path."},
 	} {
 		same.As(t, name+": refusal", tc.want, refusalOf(loadTest(versus(rungs(true, 10, 100), tc.change)), policy.Rules{}))
 	}

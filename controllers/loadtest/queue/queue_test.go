@@ -31,118 +31,71 @@ func perNamespace(runs int32) func(string) queue.Share {
 func TestPlaces(t *testing.T) {
 	urgent, wide, six := waits("b", "urgent", 9), waits("b", "wide", 1), waits("b", "six", 1)
 	urgent.Priority, wide.Workers, six.Workers = 5, 8, 6
-	gave := waits("b", "g", 0)
+	gave, held := waits("b", "g", 0), waits("a", "held", 0)
 	gave.GaveWay, gave.Priority = true, 9
-	held := waits("a", "held", 0)
 	held.State = queue.Held
-	tests := map[string]struct {
+	ten := func(string) queue.Share { return queue.Share{Workers: 10} }
+	const begins = "begins"
+	underWay := func(n, of int, place string) string {
+		return fmt.Sprintf("%s %s: %d of %d runs of the cluster are under way.", place, queue.ClusterRuns, n, of)
+	}
+	inUse := func(n, of, needs int, place string) string {
+		return fmt.Sprintf("%s %s: %d of %d workers of the cluster are in use; the run needs %d.", place, queue.ClusterWorkers, n, of, needs)
+	}
+	ofNamespace := func(namespace, place string) string {
+		return fmt.Sprintf("%s %s: 1 of 1 runs of namespace %s are under way.", place, queue.NamespaceRuns, namespace)
+	}
+	ofTen := func(needs int, place string) string {
+		return fmt.Sprintf("%s %s: 3 of 10 workers of namespace b are in use; the run needs %d.", place, queue.NamespaceWorkers, needs)
+	}
+	for name, tt := range map[string]struct {
 		runs   []queue.Run
 		limits queue.Limits
-		want   map[types.UID]queue.Place
+		want   map[types.UID]string
 	}{
-		"without limits all begin": {
-			runs: []queue.Run{waits("a", "1", 1), waits("a", "2", 2)},
-			want: map[types.UID]queue.Place{"a/1": {Begins: true}, "a/2": {Begins: true}},
-		},
+		"without limits all begin": {[]queue.Run{waits("a", "1", 1), waits("a", "2", 2)}, queue.Limits{}, map[types.UID]string{"a/1": begins, "a/2": begins}},
 		"the older is first, then the namespace, and who is held has no place": {
-			runs:   []queue.Run{waits("a", "z", 2), waits("b", "x", 2), waits("a", "y", 2), waits("c", "old", 1), held},
-			limits: queue.Limits{Runs: 2},
-			want: map[types.UID]queue.Place{
-				"c/old": {Begins: true}, "a/y": {Begins: true},
-				"b/x": {Number: 1, Of: 2, Reason: queue.ClusterRuns, Message: "2 of 2 runs of the cluster are under way."},
-				"a/z": {Number: 2, Of: 2, Reason: queue.ClusterRuns, Message: "2 of 2 runs of the cluster are under way."},
-			},
+			[]queue.Run{waits("a", "z", 2), waits("b", "x", 2), waits("a", "y", 2), waits("c", "old", 1), held}, queue.Limits{Runs: 2},
+			map[types.UID]string{"c/old": begins, "a/y": begins, "b/x": underWay(2, 2, "1/2"), "a/z": underWay(2, 2, "2/2")},
 		},
 		"who has fewer workers is before who is older": {
-			runs:   []queue.Run{begun("a", 3), begun("b", 2), waits("a", "old", 1), waits("b", "1", 5), waits("c", "1", 8), waits("c", "2", 9)},
-			limits: queue.Limits{Runs: 3},
-			want: map[types.UID]queue.Place{
-				"c/1":   {Begins: true},
-				"c/2":   {Number: 1, Of: 3, Reason: queue.ClusterRuns, Message: "3 of 3 runs of the cluster are under way."},
-				"b/1":   {Number: 2, Of: 3, Reason: queue.ClusterRuns, Message: "3 of 3 runs of the cluster are under way."},
-				"a/old": {Number: 3, Of: 3, Reason: queue.ClusterRuns, Message: "3 of 3 runs of the cluster are under way."},
-			},
+			[]queue.Run{begun("a", 3), begun("b", 2), waits("a", "old", 1), waits("b", "1", 5), waits("c", "1", 8), waits("c", "2", 9)}, queue.Limits{Runs: 3},
+			map[types.UID]string{"c/1": begins, "c/2": underWay(3, 3, "1/3"), "b/1": underWay(3, 3, "2/3"), "a/old": underWay(3, 3, "3/3")},
 		},
 		"a namespace has its own workers, which are kept for its first": {
-			runs:   []queue.Run{begun("b", 3), wide, waits("b", "2", 2), waits("a", "1", 3)},
-			limits: queue.Limits{Workers: 100, Of: func(string) queue.Share { return queue.Share{Workers: 10} }},
-			want: map[types.UID]queue.Place{
-				"b/wide": {Number: 1, Of: 2, Reason: queue.NamespaceWorkers, Message: "3 of 10 workers of namespace b are in use; the run needs 8."},
-				"b/2":    {Number: 2, Of: 2, Reason: queue.NamespaceWorkers, Message: "3 of 10 workers of namespace b are in use; the run needs 1."},
-				"a/1":    {Begins: true},
-			},
+			[]queue.Run{begun("b", 3), wide, waits("b", "2", 2), waits("a", "1", 3)}, queue.Limits{Workers: 100, Of: ten},
+			map[types.UID]string{"b/wide": ofTen(8, "1/2"), "b/2": ofTen(1, "2/2"), "a/1": begins},
 		},
-		"priority is before what a namespace has": {
-			runs:   []queue.Run{begun("b", 9), waits("a", "1", 1), urgent},
-			limits: queue.Limits{Runs: 2},
-			want: map[types.UID]queue.Place{
-				"b/urgent": {Begins: true}, "a/1": {Number: 1, Of: 1, Reason: queue.ClusterRuns, Message: "2 of 2 runs of the cluster are under way."},
-			},
-		},
-		"priority is before age": {
-			runs:   []queue.Run{waits("a", "1", 1), urgent},
-			limits: queue.Limits{Runs: 1},
-			want: map[types.UID]queue.Place{
-				"b/urgent": {Begins: true}, "a/1": {Number: 1, Of: 1, Reason: queue.ClusterRuns, Message: "1 of 1 runs of the cluster are under way."},
-			},
-		},
-		"who gave way is after all that wait": {
-			runs:   []queue.Run{begun("a", 1), gave, waits("b", "1", 5), waits("a", "1", 9), begun("b", 1)},
-			limits: queue.Limits{Runs: 3},
-			want: map[types.UID]queue.Place{
-				"b/1": {Begins: true},
-				"a/1": {Number: 1, Of: 2, Reason: queue.ClusterRuns, Message: "3 of 3 runs of the cluster are under way."},
-				"b/g": {Number: 2, Of: 2, Reason: queue.ClusterRuns, Message: "3 of 3 runs of the cluster are under way."},
-			},
-		},
+		"priority is before what a namespace has": {[]queue.Run{begun("b", 9), waits("a", "1", 1), urgent}, queue.Limits{Runs: 2},
+			map[types.UID]string{"b/urgent": begins, "a/1": underWay(2, 2, "1/1")}},
+		"priority is before age": {[]queue.Run{waits("a", "1", 1), urgent}, queue.Limits{Runs: 1},
+			map[types.UID]string{"b/urgent": begins, "a/1": underWay(1, 1, "1/1")}},
+		"who gave way is after all that wait": {[]queue.Run{begun("a", 1), gave, waits("b", "1", 5), waits("a", "1", 9), begun("b", 1)}, queue.Limits{Runs: 3},
+			map[types.UID]string{"b/1": begins, "a/1": underWay(3, 3, "1/2"), "b/g": underWay(3, 3, "2/2")}},
 		"a namespace that is full holds up no other": {
-			runs:   []queue.Run{begun("a", 1), waits("a", "1", 1), waits("a", "2", 2), waits("b", "1", 3)},
-			limits: queue.Limits{Runs: 10, Of: perNamespace(1)},
-			want: map[types.UID]queue.Place{
-				"a/1": {Number: 1, Of: 2, Reason: queue.NamespaceRuns, Message: "1 of 1 runs of namespace a are under way."},
-				"a/2": {Number: 2, Of: 2, Reason: queue.NamespaceRuns, Message: "1 of 1 runs of namespace a are under way."},
-				"b/1": {Begins: true},
-			},
+			[]queue.Run{begun("a", 1), waits("a", "1", 1), waits("a", "2", 2), waits("b", "1", 3)}, queue.Limits{Runs: 10, Of: perNamespace(1)},
+			map[types.UID]string{"a/1": ofNamespace("a", "1/2"), "a/2": ofNamespace("a", "2/2"), "b/1": begins},
 		},
-		"what is free is kept for the first that needs it": {
-			runs:   []queue.Run{begun("a", 4), wide, waits("a", "1", 2)},
-			limits: queue.Limits{Workers: 10},
-			want: map[types.UID]queue.Place{
-				"b/wide": {Number: 1, Of: 2, Reason: queue.ClusterWorkers, Message: "4 of 10 workers of the cluster are in use; the run needs 8."},
-				"a/1":    {Number: 2, Of: 2, Reason: queue.ClusterWorkers, Message: "4 of 10 workers of the cluster are in use; the run needs 1."},
-			},
-		},
+		"what is free is kept for the first that needs it": {[]queue.Run{begun("a", 4), wide, waits("a", "1", 2)}, queue.Limits{Workers: 10},
+			map[types.UID]string{"b/wide": inUse(4, 10, 8, "1/2"), "a/1": inUse(4, 10, 1, "2/2")}},
 		"a place in a full namespace is among its own, and one there keeps no workers free": {
-			runs:   []queue.Run{begun("a", 1), begun("b", 1), waits("a", "1", 0), wide, waits("b", "2", 2), waits("c", "1", 3)},
-			limits: queue.Limits{Workers: 9, Of: perNamespace(1)},
-			want: map[types.UID]queue.Place{
-				"a/1":    {Number: 1, Of: 1, Reason: queue.NamespaceRuns, Message: "1 of 1 runs of namespace a are under way."},
-				"b/wide": {Number: 1, Of: 2, Reason: queue.NamespaceRuns, Message: "1 of 1 runs of namespace b are under way."},
-				"b/2":    {Number: 2, Of: 2, Reason: queue.NamespaceRuns, Message: "1 of 1 runs of namespace b are under way."},
-				"c/1":    {Begins: true},
-			},
+			[]queue.Run{begun("a", 1), begun("b", 1), waits("a", "1", 0), wide, waits("b", "2", 2), waits("c", "1", 3)}, queue.Limits{Workers: 9, Of: perNamespace(1)},
+			map[types.UID]string{"a/1": ofNamespace("a", "1/1"), "b/wide": ofNamespace("b", "1/2"), "b/2": ofNamespace("b", "2/2"), "c/1": begins},
 		},
-		"all workers may be in use": {
-			runs: []queue.Run{begun("a", 4), six}, limits: queue.Limits{Workers: 10},
-			want: map[types.UID]queue.Place{"b/six": {Begins: true}},
-		},
-		"a single worker is a limit": {
-			runs: []queue.Run{begun("a", 1), waits("a", "1", 1)}, limits: queue.Limits{Workers: 1},
-			want: map[types.UID]queue.Place{
-				"a/1": {Number: 1, Of: 1, Reason: queue.ClusterWorkers, Message: "1 of 1 workers of the cluster are in use; the run needs 1."},
-			},
-		},
-		"one that a smaller limit would keep for ever begins alone": {
-			runs: []queue.Run{wide}, limits: queue.Limits{Workers: 2},
-			want: map[types.UID]queue.Place{"b/wide": {Begins: true}},
-		},
-	}
-	for name, tt := range tests {
+		"all workers may be in use":                                 {[]queue.Run{begun("a", 4), six}, queue.Limits{Workers: 10}, map[types.UID]string{"b/six": begins}},
+		"a single worker is a limit":                                {[]queue.Run{begun("a", 1), waits("a", "1", 1)}, queue.Limits{Workers: 1}, map[types.UID]string{"a/1": inUse(1, 1, 1, "1/1")}},
+		"one that a smaller limit would keep for ever begins alone": {[]queue.Run{wide}, queue.Limits{Workers: 2}, map[types.UID]string{"b/wide": begins}},
+	} {
 		t.Run(name, func(t *testing.T) {
-			line, got := new(queue.Ledger).Line(tt.runs, tt.limits), map[types.UID]queue.Place{}
+			line, got := new(queue.Ledger).Line(tt.runs, tt.limits), map[types.UID]string{}
 			for _, r := range tt.runs {
-				if r.State == queue.Waiting {
-					got[r.UID] = line.Place(r.UID)
+				if r.State != queue.Waiting {
+					continue
+				}
+				p := line.Place(r.UID)
+				if got[r.UID] = fmt.Sprintf("%d/%d %s: %s", p.Number, p.Of, p.Reason, p.Message); p.Begins {
+					same.As(t, "a place that begins", queue.Place{Begins: true}, p)
+					got[r.UID] = begins
 				}
 			}
 			same.As(t, "places", tt.want, got)

@@ -76,38 +76,28 @@ func TestSearches(t *testing.T) {
 		want   string
 		result search.Result
 	}{
-		"a steady target": {
-			limit(1000e6),
+		"a steady target": {limit(1000e6),
 			"100k 200k 400k 800k 1600b 1600b 1131b 951.2k 1037b 993.1k 1014b 1023b 1023b 974.7k 974.7k",
-			search.Result{State: search.Found, Low: 974.7e6, High: 1023e6},
-		},
-		"the limit is above the range": {
-			limit(1e15), "100k 200k 400k 800k 1600k 3200k 6400k 12800k 25600k 51200k 100000k 100000k",
-			search.Result{State: search.BeyondMax, Low: 100_000e6},
-		},
+			search.Result{State: search.Found, Low: 974.7e6, High: 1023e6}},
+		"the limit is above the range": {limit(1e15), "100k 200k 400k 800k 1600k 3200k 6400k 12800k 25600k 51200k 100000k 100000k",
+			search.Result{State: search.BeyondMax, Low: 100_000e6}},
 		"the limit is below the range": {limit(1), "100b 100b", search.Result{State: search.BelowMin, High: 100e6}},
-		"a breach at min that does not come again": {
-			outcomes("bkk", limit(150e6)),
+		"a breach at min that does not come again": {outcomes("bkk", limit(150e6)),
 			"100b 100k 100k 200b 141.4k 168.1b 154.1b 147.6k 150.8b 152.1b 152.1b 144.9k 144.9k",
-			search.Result{State: search.Found, Low: 144.9e6, High: 152.1e6},
-		},
+			search.Result{State: search.Found, Low: 144.9e6, High: 152.1e6}},
 		"a min that is breached twice of three times": {outcomes("bkb", limit(1)), "100b 100k 100b", search.Result{State: search.BelowMin, High: 100e6}},
 		"a load that is kept well above one that is breached": {
 			outcomes("kbkkbkk", limit(1)), "100k 200b 200k 400k 200b 400k 400k", search.Result{State: search.Unsteady, Low: 100e6},
 		},
-		"a min that is breached as often as it is kept": {
-			outcomes("bkk", limit(1)), "100b 100k 100k 200b 141.4b 118.9b 109b 104.4b 102.1b 103b 103b 100b",
-			search.Result{State: search.Unsteady, High: 102.1e6},
-		},
+		"a min that is breached as often as it is kept": {outcomes("bkk", limit(1)), "100b 100k 100k 200b 141.4b 118.9b 109b 104.4b 102.1b 103b 103b 100b",
+			search.Result{State: search.Unsteady, High: 102.1e6}},
 		"a breach that does not come again, and no limit": {
 			outcomes("kbkkk", limit(1e15)), "100k 200b 200k 400k 200k 800k 1600k 3200k 6400k 12800k 25600k 51200k 100000k 100000k",
 			search.Result{State: search.BeyondMax, Low: 100_000e6},
 		},
-		"a doubtful probe is tried again": {
-			outcomes("kukuub", limit(300e6)),
+		"a doubtful probe is tried again": {outcomes("kukuub", limit(300e6)),
 			"100k 200u 200k 400u 400u 400b 400b 282.8k 336.3b 308.3b 295.2k 301.6b 304.2b 304.2b 289.8k 289.8k",
-			search.Result{State: search.Found, Low: 289.8e6, High: 304.2e6},
-		},
+			search.Result{State: search.Found, Low: 289.8e6, High: 304.2e6}},
 		"a probe stays doubtful": {outcomes("kkuuu", limit(1)), "100k 200k 400u 400u 400u", search.Result{State: search.StillUnclear, Low: 200e6}},
 	}
 	for name, tc := range tests {

@@ -76,10 +76,7 @@ func answered(m *measure.Measurement, took time.Duration, inWindow bool) {
 func judged(t *testing.T, rate float64, window time.Duration, merged *measure.Measurement) search.Outcome {
 	t.Helper()
 	perSecond, most := v1beta1.NewDecimal(strconv.FormatFloat(rate, 'f', 6, 64)), intstr.FromString("3600s")
-	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{
-		Requests:   []v1beta1.Request{{Name: "a"}},
-		Thresholds: []v1beta1.Threshold{{Metric: "p95", Max: &most}},
-	}}
+	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{Requests: []v1beta1.Request{{Name: "a"}}, Thresholds: []v1beta1.Threshold{{Metric: "p95", Max: &most}}}}
 	lt.Status.Requests, lt.Status.Workers.Desired = plan.RequestNames(&lt.Spec), 3
 	lt.Status.Steps = []v1beta1.StepStatus{{
 		Name: "1", State: v1beta1.StepComplete, WorkersReporting: 3,
@@ -107,11 +104,7 @@ func judged(t *testing.T, rate float64, window time.Duration, merged *measure.Me
 // A search whose threshold is so wide that it is never breached still ends at what the
 // target can take: with probes of 5 s and a hold of a minute, by what is outstanding alone.
 func TestSimulatedSearchFindsWhatASteadyTargetTakes(t *testing.T) {
-	targets := []places{
-		{count: 1, mean: 0.0025, deviation: 1},
-		{count: 8, mean: 0.02, deviation: 0},
-		{count: 64, mean: 0.16, deviation: 0.5},
-	}
+	targets := []places{{count: 1, mean: 0.0025, deviation: 1}, {count: 8, mean: 0.02, deviation: 0}, {count: 64, mean: 0.16, deviation: 0.5}}
 	const capacity = 400e6
 	runs, unsteady, refused, low := simulations(t), 0, 0, 0
 	for run := range runs {

@@ -67,11 +67,9 @@ func TestUsageOfAStep(t *testing.T) {
 			c.CPULimit, c.MemoryLimit = "", ""
 		})},
 		"clocks that differ by a second": {[][]targetstate.Use{{used("a", 14, 490, 64)}, {used("a", 61, 490, 64)}}, []targetstate.Pod{limited}, with(func(c *v1beta1.ContainerUsage) { c.Readings = 2 })},
-		"time before and after the step": {
-			[][]targetstate.Use{{used("a", 13, 490, 64)}, {used("a", 62, 490, 64)}},
+		"time before and after the step": {[][]targetstate.Use{{used("a", 13, 490, 64)}, {used("a", 62, 490, 64)}},
 			[]targetstate.Pod{limited},
-			v1beta1.StepUsage{Problem: "No reading of the resource metrics API covers time of the step alone: each covers 15s. Use longer steps."},
-		},
+			v1beta1.StepUsage{Problem: "No reading of the resource metrics API covers time of the step alone: each covers 15s. Use longer steps."}},
 		"nothing": {nil, []targetstate.Pod{limited}, v1beta1.StepUsage{Problem: "The resource metrics API gave no reading while the step ran."}},
 		"out of memory in the step": {nil, []targetstate.Pod{limitedPod(500, 128*mebibyte, "OOMKilled, exit code 137", 30*time.Second)}, v1beta1.StepUsage{
 			Problem:    "The resource metrics API gave no reading while the step ran.",

@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/hgrm"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // TestHdrHistogramsOwnToolWritesTheSame has the tool of HdrHistogram's Java library read
@@ -22,9 +22,7 @@ func TestHdrHistogramsOwnToolWritesTheSame(t *testing.T) {
 		step := &lt.Status.Steps[i]
 		ours, err := hgrm.Report(lt, step.Name)
 		must.Succeed(t, err)
-		if diff := cmp.Diff(parse(t, javas(t, step.Result.Histogram)), parse(t, ours), cmpopts.EquateApprox(0, 1e-6)); diff != "" {
-			t.Errorf("step %s (-Java +ours):\n%s", step.Name, diff)
-		}
+		same.As(t, "step "+step.Name, parse(t, javas(t, step.Result.Histogram)), parse(t, ours), cmpopts.EquateApprox(0, 1e-6))
 	}
 }
 

@@ -28,8 +28,7 @@ func short(t *testing.T) (*v1beta1.LoadTest, *archive.Step) {
 	lt := reporttest.Ladder(t, 100)
 	lt.Status.Steps[0].Load.Duration = &metav1.Duration{Duration: 2500 * time.Millisecond}
 	point := func(due, good, failed int64, p95 *int64) archive.Point {
-		return archive.Point{Due: due, Sent: due, Completed: due, Expected: good, P95: p95,
-			Outcomes: map[string]int64{"success": good, "serverError": failed}}
+		return archive.Point{Due: due, Sent: due, Completed: due, Expected: good, P95: p95, Outcomes: map[string]int64{"success": good, "serverError": failed}}
 	}
 	return lt, &archive.Step{Format: archive.Format, Name: lt.Status.Steps[0].Name, WorkersReporting: 4, Series: &archive.Series{
 		Seconds: 1, Workers: 3,

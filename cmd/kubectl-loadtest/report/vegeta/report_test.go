@@ -17,6 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/vegeta"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // What vegeta's own type reads is what the status has.
@@ -51,9 +52,7 @@ func TestFiguresAreThoseOfTheStatus(t *testing.T) {
 			times.Min.Duration, times.Mean.Duration, times.P50.Duration, times.P90.Duration, times.P95.Duration, times.P99.Duration, times.Longest.Duration,
 			step.StartTime.UnixMicro(), samples,
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("step %s (-want +got):\n%s", step.Name, diff)
-		}
+		same.As(t, "step "+step.Name, want, got)
 		if strings.Contains(string(data), "bytes_in") {
 			t.Errorf("step %s has bytes, which were not measured", step.Name)
 		}

@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -121,9 +120,7 @@ func TestWatchIsMadeAnew(t *testing.T) {
 			t.Helper()
 			synctest.Wait()
 			same.As(t, when+": the runs", wantNames, names(known))
-			if diff := cmp.Diff(wantAsked, api.took()); diff != "" {
-				t.Errorf("%s: requests (-want +got):\n%s", when, diff)
-			}
+			same.As(t, when+": requests", wantAsked, api.took())
 		}
 		state("at first", "a b c", "list ", "list 2", "watch 50")
 
@@ -170,10 +167,7 @@ func TestWatchIsMadeAnew(t *testing.T) {
 // again and again.
 func TestRightsThatAreMissing(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: "loadtest.dev", Resource: "loadtests"}, "", errors.New("no"))
-	for name, api := range map[string]*server{
-		"no list":  {listErr: forbidden},
-		"no watch": {watchErr: forbidden, tests: []*v1beta1.LoadTest{test("a", "1")}},
-	} {
+	for name, api := range map[string]*server{"no list": {listErr: forbidden}, "no watch": {watchErr: forbidden, tests: []*v1beta1.LoadTest{test("a", "1")}}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				known := runs.NewCollection()
