@@ -27,6 +27,8 @@ type Browser struct {
 	// errors are what the consoles of the pages say is wrong: a policy that was broken, a
 	// script that threw.
 	errors []string
+	// missing are what could not be fetched for them, and why.
+	missing []string
 	// ended is closed when the browser has.
 	ended chan struct{}
 }
@@ -114,9 +116,14 @@ func (b *Browser) take(m message) {
 		var e struct {
 			Entry struct{ Level, Source, Text, URL string }
 		}
-		if json.Unmarshal(m.Params, &e) == nil && e.Entry.Level == "error" && e.Entry.Source != "network" {
-			b.errors = append(b.errors, e.Entry.Text+" "+e.Entry.URL)
+		if json.Unmarshal(m.Params, &e) != nil || e.Entry.Level != "error" {
+			return
 		}
+		list := &b.errors
+		if e.Entry.Source == "network" {
+			list = &b.missing
+		}
+		*list = append(*list, e.Entry.Text+" "+e.Entry.URL)
 	case "Runtime.exceptionThrown":
 		b.errors = append(b.errors, string(m.Params))
 	}
@@ -250,7 +257,9 @@ func (tab *Tab) Await(t *testing.T, expression string) {
 	if !tab.Becomes(expression) {
 		var text string
 		_ = tab.eval("document.title + '\\n' + document.body.innerText.slice(0, 3000)", &text)
-		t.Fatalf("%s did not become true in %v; the page:\n%s", expression, patience, text)
+		tab.browser.mu.Lock()
+		defer tab.browser.mu.Unlock()
+		t.Fatalf("%s did not become true in %v; not fetched: %q; the page:\n%s", expression, patience, tab.browser.missing, text)
 	}
 }
 

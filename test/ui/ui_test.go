@@ -97,6 +97,7 @@ var checks = []struct {
 	{"compare", compare},
 	{"stop, and run again", stopAndAgain},
 	{"a connection that is lost", lostConnection},
+	{"a page without its files", documentAlone},
 	{"an API server that is away, and a run that is deleted", trouble},
 	{"two browsers", twoBrowsers},
 	{"hostile texts", hostile},
@@ -227,6 +228,19 @@ func lostConnection(t *testing.T, b *browser.Browser) {
 	s.listen()
 	tab.Await(t, isLive)
 	tab.Await(t, `document.querySelector("#part-failing tbody").innerText.includes("560")`)
+}
+
+// What is fetched beside a page may not come, as where a network changes at that time.
+func documentAlone(t *testing.T, b *browser.Browser) {
+	s := newSite(t, 3)
+	pages := s.handler
+	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, ".") { // a file
+			panic(http.ErrAbortHandler)
+		}
+		pages.ServeHTTP(w, r)
+	})
+	b.Open(t, s.url("/run/shop/checkout-now")).Await(t, isLive)
 }
 
 func trouble(t *testing.T, b *browser.Browser) {

@@ -81,8 +81,6 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.write(w, r, path)
 	case path == "/style.css":
 		asset(w, "text/css; charset=utf-8", page.Style())
-	case path == "/live.js":
-		asset(w, "text/javascript; charset=utf-8", page.Script())
 	case path == "/icon.svg":
 		asset(w, "image/svg+xml", page.Icon())
 	case path == "/events":

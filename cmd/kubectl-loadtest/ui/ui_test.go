@@ -95,7 +95,7 @@ func TestOnlyWhoKnowsTheSecretIsAnswered(t *testing.T) {
 		"a part of it":               {"GET", "/the-secret/", nil, 404},
 		"more than it":               {"GET", "/" + secret + "x/", nil, 404},
 		"events without it":          {"GET", "/events?page=/", nil, 404},
-		"a script without it":        {"GET", "/live.js", nil, 404},
+		"a style without it":         {"GET", "/style.css", nil, 404},
 		"another host":               {"GET", "/" + secret + "/", []string{"Host", "evil.example:4711"}, 421},
 		"another port":               {"GET", "/" + secret + "/", []string{"Host", "127.0.0.1:80"}, 421},
 		"no host":                    {"GET", "/" + secret + "/", []string{"Host", ""}, 421},

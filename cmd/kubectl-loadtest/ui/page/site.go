@@ -28,13 +28,17 @@ var (
 	icon []byte
 )
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"tone": html.Tone, "sign": html.Sign}).ParseFS(sources, "*.html"))
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"tone": html.Tone, "sign": html.Sign, "script": func() template.JS { return template.JS(Script()) },
+}).ParseFS(sources, "*.html"))
 
-// Style is the style sheet of all pages, Script what keeps them up to date and shows values in plots, and Icon is what a
-// browser shows beside the title.
-func Style() []byte  { return []byte(html.Style() + "\n" + style) }
-func Script() []byte { return []byte(html.Script() + script) }
-func Icon() []byte   { return icon }
+// Style is the style sheet of all pages, and Icon is what a browser shows beside the title.
+func Style() []byte { return []byte(html.Style() + "\n" + style) }
+func Icon() []byte  { return icon }
+
+// Script keeps a page up to date and shows values in plots. It is in each page: one that has come without its
+// script, as where the network changed meanwhile, would stay as it is.
+func Script() string { return html.Script() + script }
 
 // Page is what is shown at a path.
 type Page struct {
