@@ -54,6 +54,14 @@ func ended(n int64) *v1beta1.StepResult {
 	return &v1beta1.StepResult{Requests: []v1beta1.RequestResult{browse, buy}}
 }
 
+// afterTen are the series by request of shop in its first step, of which measured(0, 10) came.
+var afterTen = map[string]float64{
+	"loadtest_request_sent_total{name=shop,request=browse}": 11, "loadtest_request_failed_total{name=shop,request=browse}": 0,
+	"loadtest_request_outcomes_total{name=shop,outcome=success,request=browse}": 10,
+	"loadtest_request_sent_total{name=shop,request=buy}":                        10, "loadtest_request_failed_total{name=shop,request=buy}": 5,
+	"loadtest_request_outcomes_total{name=shop,outcome=rateLimited,request=buy}": 5, "loadtest_request_outcomes_total{name=shop,outcome=clientError,request=buy}": 5,
+}
+
 // An outcome has series once it has occurred, and times once their step has ended. They stay
 // while the next step runs, so that a scrape sees those of each step.
 func TestRequestsAreShownByName(t *testing.T) {
@@ -64,12 +72,7 @@ func TestRequestsAreShownByName(t *testing.T) {
 		"loadtest_request_sent_total{name=shop,request=buy}": 0, "loadtest_request_failed_total{name=shop,request=buy}": 0,
 	}, byRequest(o.scrape()))
 	o.live[lt.UID] = measured(0, 10)
-	same.As(t, "series of the step that runs", map[string]float64{
-		"loadtest_request_sent_total{name=shop,request=browse}": 11, "loadtest_request_failed_total{name=shop,request=browse}": 0,
-		"loadtest_request_outcomes_total{name=shop,outcome=success,request=browse}": 10,
-		"loadtest_request_sent_total{name=shop,request=buy}":                        10, "loadtest_request_failed_total{name=shop,request=buy}": 5,
-		"loadtest_request_outcomes_total{name=shop,outcome=rateLimited,request=buy}": 5, "loadtest_request_outcomes_total{name=shop,outcome=clientError,request=buy}": 5,
-	}, byRequest(o.scrape()))
+	same.As(t, "series of the step that runs", afterTen, byRequest(o.scrape()))
 	lt.Status.Steps[0].State, lt.Status.Steps[0].Result = v1beta1.StepComplete, ended(20)
 	lt.Status.Steps[1].State, lt.Status.Steps[2].State = v1beta1.StepComplete, v1beta1.StepRunning // the pause, and what follows it
 	o.list, o.live[lt.UID] = []v1beta1.LoadTest{lt}, measured(2, 4)
@@ -107,12 +110,7 @@ func TestRequestsArePlannedAnewUntilTheFirstStep(t *testing.T) {
 	o := newOperator(t, earlier)
 	o.scrape()
 	o.list, o.live[lt.UID] = []v1beta1.LoadTest{lt}, measured(0, 10)
-	same.As(t, "series", map[string]float64{
-		"loadtest_request_sent_total{name=shop,request=browse}": 11, "loadtest_request_failed_total{name=shop,request=browse}": 0,
-		"loadtest_request_outcomes_total{name=shop,outcome=success,request=browse}": 10,
-		"loadtest_request_sent_total{name=shop,request=buy}":                        10, "loadtest_request_failed_total{name=shop,request=buy}": 5,
-		"loadtest_request_outcomes_total{name=shop,outcome=rateLimited,request=buy}": 5, "loadtest_request_outcomes_total{name=shop,outcome=clientError,request=buy}": 5,
-	}, byRequest(o.scrape()))
+	same.As(t, "series", afterTen, byRequest(o.scrape()))
 }
 
 // What the status had no room for was measured.

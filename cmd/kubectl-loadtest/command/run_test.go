@@ -145,8 +145,8 @@ func TestRunRefused(t *testing.T) {
 			want: []string{`namespaces "nowhere" not found`, "kubectl create namespace"}},
 		"two namespaces": {manifest: strings.Replace(manifest("hello"), "{name: hello}", "{name: hello, namespace: here}", 1), args: []string{"-n", "there"},
 			want: []string{"LoadTest hello: metadata.namespace is here, but --namespace is there"}},
-		"a user without rights": {manifest: manifest("hello"), args: []string{"--as", "nobody"},
-			want: []string{`User "nobody" cannot create resource "loadtests"`, "verbs create, get, list and watch on loadtests.loadtest.dev"}},
+		"a user without rights": {manifest: manifest("hello"), args: []string{"--as", "guest"},
+			want: []string{`User "guest" cannot create resource "loadtests"`, "verbs create, get, list and watch on loadtests.loadtest.dev"}},
 		"no file": {args: []string{"-f", "nowhere.yaml"}, manifest: manifest("hello"), want: []string{"-f nowhere.yaml: no such file or directory"}},
 	}
 	for name, test := range tests {

@@ -62,8 +62,8 @@ func New(tests []*v1beta1.LoadTest) (*Comparison, error) {
 	return c, nil
 }
 
-// names are those of the tests, with the namespace where two have the same in different ones, and numbered where two
-// have the same still, as files may.
+// names names each test. Where two of different namespaces have the same name, the namespace stands before it; where
+// two still have the same, as files may, they are numbered.
 func names(tests []*v1beta1.LoadTest) []string {
 	var list []string
 	for _, lt := range tests {

@@ -96,7 +96,7 @@ func newCurl() *curl {
 	return c
 }
 
-// forCmd is what a command has whose quotes and line breaks are those of cmd.
+// forCmd matches a command that is quoted for cmd of Windows.
 var forCmd = regexp.MustCompile(`^\s*curl(?:\.exe)?\s+\^"|\^\r?\n`)
 
 // FromCurlText reads a curl command as it is copied from a browser or a document.
@@ -251,7 +251,7 @@ func (d datum) read(file string) (string, error) {
 	return string(data), nil
 }
 
-// methodOf is the method. Data makes it POST, even if there is none of it.
+// methodOf is the method. A flag with data makes it POST, also where the data is empty.
 func (c *curl) methodOf() string {
 	switch {
 	case c.method != "":

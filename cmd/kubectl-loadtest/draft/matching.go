@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// matching is a short text that a regular expression of a schema matches, of at least so many letters where the
-// expression lets it have more. ok is false if none is found: expressions of JavaScript have more than those of Go.
+// matching makes a short text that a regular expression of a schema matches, of at least so many letters if the
+// expression allows it. ok is false if it finds no such text, as where Go cannot read an expression of JavaScript.
 func matching(pattern string, least int) (text string, ok bool) {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

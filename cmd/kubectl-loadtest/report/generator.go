@@ -88,7 +88,7 @@ func Health(g *v1beta1.GeneratorStatus) []string {
 	}
 	facts = append(facts, "opened "+text.Plural(g.ConnectionsOpened, "connection"))
 	if g.ConnectionsReused > 0 {
-		facts = append(facts, "reused connections for "+text.Plural(g.ConnectionsReused, "request")) // also those of earlier steps
+		facts = append(facts, "reused connections for "+text.Plural(g.ConnectionsReused, "request")) // earlier steps opened some of them
 	}
 	if g.OpenedInWindow > 0 {
 		facts = append(facts, "opened "+text.Plural(g.OpenedInWindow, "connection")+" within the window")

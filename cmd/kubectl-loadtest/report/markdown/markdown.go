@@ -13,8 +13,8 @@ import (
 // maxBytes is how long a comment may be on GitHub, in characters; elsewhere it is more.
 const maxBytes = 65_536
 
-// Report is the report of a LoadTest, and below it those of the loads that it sent side by side. It ends with
-// a line break.
+// Report is the report of a LoadTest, and below it the report of each load that it sent. It ends with a line
+// break.
 func Report(lt *v1beta1.LoadTest, loads ...*v1beta1.LoadTest) string {
 	p := &page{lt: lt, most: maxBytes - reserve - loadReserve*len(loads)}
 	p.report()
