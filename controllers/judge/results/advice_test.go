@@ -413,9 +413,9 @@ func TestDisplacedLoad(t *testing.T) {
 			m.Requests[0].Service.RecordN(200*time.Millisecond, 20)
 		}, "In step spike, the burst took 21ms to send; at most 20ms is allowed; use more workers, or give each more CPU."},
 		"a burst of a fast target": {burst, func(m *measure.Measurement, beyond int64) {
-			m.BurstSpread = 10*time.Millisecond + time.Duration(beyond)*time.Millisecond
+			m.BurstSpread = 10*time.Millisecond + time.Duration(beyond)*10*time.Microsecond
 			m.Requests[0].Service.RecordN(2*time.Millisecond, 20)
-		}, "In step spike, the burst took 11ms to send; at most 10ms is allowed; use more workers, or give each more CPU."},
+		}, "In step spike, the burst took 10.01ms to send; at most 10ms is allowed; use more workers, or give each more CPU."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for beyond, want := range []string{"", tc.want} {

@@ -35,8 +35,11 @@ func displaced(step *v1beta1.StepStatus, merged *measure.Measurement, total *mea
 		return fmt.Sprintf("In step %s, the generator kept the users from sending for %s of their time",
 			step.Name, text.Percent(int64(merged.HeldUp), int64(merged.UserTime)))
 	case step.Load.IsBurst() && merged.BurstSpread > spread:
-		return fmt.Sprintf("In step %s, the burst took %s to send; at most %s is allowed",
-			step.Name, text.Short(merged.BurstSpread), text.Short(spread))
+		took, most := text.Short(merged.BurstSpread), text.Short(spread)
+		if took == most { // rounded, it would seem to be within the bound
+			took = merged.BurstSpread.String()
+		}
+		return fmt.Sprintf("In step %s, the burst took %s to send; at most %s is allowed", step.Name, took, most)
 	}
 	return ""
 }
