@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -87,7 +86,7 @@ func TestUIOfArchives(t *testing.T) {
 	folder := nights(t, "40ms", "41ms", "40ms", "52ms", "51ms", "52ms")
 	earlier := archived(t, folder, "shop", "nightly-2", "earlier", strings.Split(finishedRuns("1ms", "777ms"), "---\n")[1])
 	must.Succeed(t, os.Chtimes(earlier, time.Unix(1, 0), time.Unix(1, 0)))
-	archived(t, folder, "shop", "hostile", "broken", "<script>")
+	archived(t, folder, "shop", "hostile", "broken", "<script>alert(1)</script>")
 	got := p.serve(func(address string) {
 		if code, _ := fetch(t, http.MethodGet, address+"run/shop/none"); code != http.StatusNotFound { // once all are read
 			t.Errorf("a run that is in no archive: %d", code)
@@ -110,7 +109,7 @@ func TestUIOfArchives(t *testing.T) {
 		if code, _ := fetch(t, http.MethodPost, address+"stop/shop/nightly-4"); code == http.StatusOK {
 			t.Error("an archive was stopped")
 		}
-		if regexp.MustCompile(`<script>\W`).MatchString(list) {
+		if strings.Contains(list, "<script>alert") {
 			t.Error("what a file holds is markup")
 		}
 	}, "--from", folder)
