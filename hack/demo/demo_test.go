@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,16 +42,21 @@ func (s *fixture) stubSuccess() {
 		s.Returns("kubectl get deployments --namespace "+ns+" --output=json", map[string]any{
 			"items": []any{map[string]any{"metadata": map[string]any{"name": "ratelimiter-app"}}},
 		})
-		var list v1beta1.LoadTestList
-		for _, name := range []string{"single-client-burst", "five-clients", "burst-then-steady"} {
-			lt := v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name}}
-			lt.Status.Verdict = verdict
-			lt.Status.Steps = []v1beta1.StepStatus{{Result: &v1beta1.StepResult{RateLimit: &v1beta1.RateLimitStatus{Granted: 154, OverLimitGrants: 104}}}}
-			list.Items = append(list.Items, lt)
-		}
-		s.Returns("kubectl get loadtests --namespace "+ns, list)
+		s.Returns("kubectl get loadtests --namespace "+ns, runs(verdict))
 	}
 	s.Returns("kubectl get deployments --namespace loadtest-system --output=json", map[string]any{"items": []any{}})
+}
+
+// runs are the three scenarios with a verdict.
+func runs(verdict v1beta1.Verdict) v1beta1.LoadTestList {
+	var list v1beta1.LoadTestList
+	for _, name := range []string{"single-client-burst", "five-clients", "burst-then-steady"} {
+		lt := v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		lt.Status.Verdict = verdict
+		lt.Status.Steps = []v1beta1.StepStatus{{Result: &v1beta1.StepResult{RateLimit: &v1beta1.RateLimitStatus{Granted: 154, OverLimitGrants: 104}}}}
+		list.Items = append(list.Items, lt)
+	}
+	return list
 }
 
 // TestDemoRunsEveryPhase compares all that the demo does on a fresh cluster with what a
@@ -73,6 +79,39 @@ func TestDemoRunsEveryPhase(t *testing.T) {
 		if !strings.Contains(s.out.String(), part) {
 			t.Errorf("the output does not say %q:\n%s", part, s.out.String())
 		}
+	}
+}
+
+// TestInconclusiveScenarioRunsOnceMore: what the generator could not judge is no result of the demo
+// until it could not be judged twice.
+func TestInconclusiveScenarioRunsOnceMore(t *testing.T) {
+	for _, second := range []v1beta1.Verdict{v1beta1.VerdictPassed, v1beta1.VerdictInconclusive} {
+		t.Run(string(second), func(t *testing.T) {
+			s := newFixture(t)
+			s.stubSuccess()
+			list := runs(v1beta1.VerdictPassed)
+			list.Items[0].Status.Verdict = v1beta1.VerdictInconclusive
+			list.Items[0].Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionFinished, Message: "the burst took 10.2ms"}}
+			s.Returns("kubectl get loadtests --namespace limiter-lua", list)
+			again := "kubectl loadtest run --namespace limiter-lua --replace"
+			s.Stub(again, "touch $ANSWERS.again; exit 3")
+			list.Items[0].Status.Verdict = second
+			text, err := json.Marshal(list)
+			must.Succeed(t, err)
+			s.Edit("kubectl get loadtests --namespace limiter-lua", "cat <<", "[ -e $ANSWERS.again ] && echo '"+string(text)+"' && exit\ncat <<")
+			if err := s.demo.phases(t.Context()); err != nil {
+				t.Fatalf("phases() = %v\n%s", err, s.out.String())
+			}
+			if n := strings.Count(s.Calls(), " --replace "); n != 1 || !strings.Contains(s.Calls(), again+" --filename config/samples/seeds/004/burst.yaml\n") {
+				t.Errorf("the scenario did not run again alone, once:\n%s", s.Calls())
+			}
+			if got := s.demo.results[3].Verdict; got != second || len(s.demo.results) != 6 {
+				t.Errorf("the verdict is %s of %d results, want %s of 6", got, len(s.demo.results), second)
+			}
+			if want := "single-client-burst is Inconclusive, and runs once more: the burst took 10.2ms"; !strings.Contains(s.out.String(), want) {
+				t.Errorf("the output does not say %q:\n%s", want, s.out.String())
+			}
+		})
 	}
 }
 
