@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
@@ -20,10 +21,11 @@ var (
 	first  = flag.Int("seed", 0, "the first seed")
 )
 
-// total is what was checked.
+// total is what was checked, of the runs that are planned.
 var total struct {
 	sync.Mutex
-	runs, states, violations int
+	runs, planned, states, violations int
+	said                              time.Time
 }
 
 func TestMain(m *testing.M) {
@@ -31,6 +33,7 @@ func TestMain(m *testing.M) {
 	if testing.Short() {
 		os.Exit(0) // a check of a part of the instants would say little
 	}
+	total.said, total.planned = time.Now(), *seeds
 	code := m.Run()
 	fmt.Printf("model: %d runs, %d states, %d violations\n", total.runs, total.states, total.violations)
 	os.Exit(code)
@@ -45,6 +48,10 @@ func tell(t *testing.T, w *World) {
 	total.runs++
 	total.states += w.states
 	total.violations += len(w.violations)
+	if now := time.Now(); now.Sub(total.said) >= time.Minute {
+		total.said = now
+		fmt.Printf("so far: %d of %d runs, %d states, %d violations\n", total.runs, total.planned, total.states, total.violations)
+	}
 	if len(w.violations) > 0 {
 		if total.violations <= *traces {
 			t.Errorf("%v\n%s", w.violations, w)
@@ -74,7 +81,6 @@ const longStory = 150
 func TestEveryFaultAtEveryInstant(t *testing.T) {
 	for offset, s := range stories() {
 		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
 			w := s.newWorld()
 			tell(t, w)
 			s.ending = endingOf(w)
@@ -82,6 +88,8 @@ func TestEveryFaultAtEveryInstant(t *testing.T) {
 			if stride > 1 {
 				stride *= 1 + w.events/longStory
 			}
+			total.planned += w.events / stride * len(faults)
+			t.Parallel()
 			for _, f := range faults {
 				for at := offset % stride; at < w.events; at += stride {
 					faulty := s.newWorld()
