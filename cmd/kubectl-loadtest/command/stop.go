@@ -61,7 +61,8 @@ func (c *config) stop() *cobra.Command {
 	flags.BoolVar(&o.status, "status", false, "Print who stopped what, and change nothing")
 	flags.StringVar(&o.reason, "reason", "", "Why; the conditions and Events of the runs show it")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "Do not ask")
-	flags.DurationVar(&o.timeout, "timeout", 30*time.Second, "How long to wait until the runs have ended")
+	o.timeout = 30 * time.Second
+	flags.Var((*limit)(&o.timeout), "timeout", "How long to wait until the runs have ended")
 	return command
 }
 

@@ -141,6 +141,7 @@ func TestStopRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
 		"give --all to stop runs, or --status":               {"stop"},
 		"give --all to stop runs, or":                        {"stop", "--all", "--status"},
+		"must not be negative":                               {"stop", "--all", "--timeout", "-3s"},
 		"give --all; a LoadTest that spec.suspend holds":     {"resume"},
 		"does not exist: say with --operator-namespace and":  {"stop", "--all", "--yes", "--operator-namespace", p.namespace, "--config-map", "other"},
 		"the switch cannot be set: ":                         p.at("stop", "--all", "--yes", "--as", "tenant"),
