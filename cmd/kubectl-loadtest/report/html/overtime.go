@@ -89,14 +89,19 @@ func stepOf(s *v1beta1.LoadTestStatus, a *archive.Step) *v1beta1.StepStatus {
 
 func moments(step *v1beta1.StepStatus, s *archive.Series, from float64) []moment {
 	width := float64(max(s.Seconds, 1))
+	var ends float64 // 0: the step has no duration
+	if d := step.Load.Duration; d != nil {
+		ends = d.Seconds()
+		if w := step.Window; w != nil {
+			ends = min(ends, w.Seconds()) // it was cut
+		}
+	}
 	var list []moment
 	for i := range s.Points {
 		p := &s.Points[i]
 		seconds := width
-		if d := step.Load.Duration; d != nil {
-			if left := d.Seconds() - float64(i)*width; left > 0 {
-				seconds = min(width, left) // the last point may be narrower
-			}
+		if left := ends - float64(i)*width; left > 0 {
+			seconds = min(width, left) // the last point may be narrower
 		}
 		var ended int64
 		for _, n := range p.Outcomes {

@@ -37,7 +37,14 @@ func short(t *testing.T) (*v1beta1.LoadTest, *archive.Step) {
 }
 
 func TestPointsAreShownPerSecond(t *testing.T) {
+	t.Run("whole", func(t *testing.T) { pointsArePerSecond(t, 2500*time.Millisecond) })
+	t.Run("cut", func(t *testing.T) { pointsArePerSecond(t, time.Minute) })
+}
+
+func pointsArePerSecond(t *testing.T, duration time.Duration) {
 	lt, step := short(t)
+	lt.Status.Steps[0].Load.Duration.Duration = duration
+	lt.Status.Steps[0].Window = &metav1.Duration{Duration: 2500 * time.Millisecond}
 	got := page(t, lt, step)
 	row := regexp.MustCompile(`(?s)Point by point.*?<tbody>(.*?)</tbody>`).FindStringSubmatch(got)
 	if row == nil {
@@ -49,6 +56,9 @@ func TestPointsAreShownPerSecond(t *testing.T) {
 		if !strings.Contains(cells, want) {
 			t.Errorf("no cell %s in %s", want, cells)
 		}
+	}
+	if strings.Contains(cells, ">50/s<") {
+		t.Errorf("the last point is shown as if it were as wide as the others: %s", cells)
 	}
 	if want := "In step 100 only 3 of 4 workers reported theirs."; !strings.Contains(got, want) {
 		t.Errorf("the page does not say %q", want)
