@@ -185,7 +185,7 @@ test: deps bin/helm bin/cluster bin/retest ## Run the tests of all modules, some
 
 #? ARGS  flags of the checker, such as -seeds 5000 -seed 100; FULL=1: each fault before every event, which takes half an hour on two processors
 model: ## Check the decisions about a run against faults at the instants of simulated runs.
-	@go test -v -count=1 -timeout 0 ./test/world -args $(if $(FULL),-every 1 -seeds 5000,-every 11 -seeds 500) $(ARGS) | awk '/^model:/ {line = $$0} /^ok|^=== |--- PASS|^PASS|^model:/ {next} {print} END {print line}'
+	@go test -v -count=1 -timeout 0 ./test/world -args $(if $(FULL),-every 1 -seeds 5000,-every 11 -seeds 500) $(ARGS) | awk '/^model:/ {line = $$0} /^ok|^=== |--- PASS|^PASS|^model:/ {next} {print; fflush()} END {print line}'
 
 #? ARGS  folders of the packages to change (default: all pure ones), after flags: -lived names what no test notices, -sample 200 bounds what is tried of each, -workers 1
 mutation: ## Change the pure packages in one place at a time, and count the changes that their tests notice.
