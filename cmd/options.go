@@ -49,7 +49,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.metricsBind, "metrics-bind-address", ":8443", "`address` of /metrics; 0: none")
 	fs.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve /metrics over TLS, and only to those whose bearer token may get that path; false: over plain HTTP to all who ask")
 	fs.IntVar(&o.metricsMost, "metrics-max-loadtests", 300, "largest `number` of LoadTests that have series in the metrics, about 70 each; loadtest_metrics_left_out counts the others")
-	fs.IntVar(&o.metricsMostRequests, "metrics-max-requests", 1000, "largest `number` of requests, of all LoadTests together, that have series in the metrics, at most 20 each; loadtest_metrics_requests_left_out counts the others")
+	fs.IntVar(&o.metricsMostRequests, "metrics-max-requests", 1000, "largest `number` of requests, of all LoadTests together, that have series in the metrics, at most 23 each; loadtest_metrics_requests_left_out counts the others")
 	fs.StringVar(&o.otlp.Endpoint, "otlp-endpoint", "", "`URL` of an OTLP collector that gets by HTTP what /metrics has, such as https://collector.monitoring:4318; empty: none")
 	fs.DurationVar(&o.otlp.Interval, "otlp-interval", defaultOTLPInterval, "`time` between two pushes to --otlp-endpoint, at least 10s")
 	fs.StringVar(&o.otlp.Folder, "otlp-folder", "/etc/loadtest-operator/otlp", "`folder` with what --otlp-endpoint needs, if it does: headers, a line Name: value for each; ca.crt, authorities to trust beside the public ones; tls.crt and tls.key, the operator's certificate")
