@@ -25,7 +25,7 @@ type options struct {
 	workerImage, watchNamespaces                             string
 	configMap, configFile                                    string
 	metricsBind, probeBind, namespace                        string
-	coordinatorService, podIP                                string
+	coordinatorService, podIP, lease                         string
 	checkTargets                                             bool
 	readTargets, readUsage, metricsSecure                    bool
 	prometheusFolder                                         string
@@ -38,6 +38,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.coordinatorBind, "coordinator-bind-address", ":9443", "`address` on which workers are served")
 	fs.StringVar(&o.coordinatorAdvertise, "coordinator-advertise", "", "`host:port` that workers dial: the leader's Service, or an address of this machine when the operator runs outside the cluster (required)")
 	fs.StringVar(&o.coordinatorSecret, "coordinator-secret", "loadtest-operator-coordinator", "`name` of the Secret, in the operator's namespace, that keeps the coordinator's certificate")
+	fs.StringVar(&o.lease, "lease", "loadtest-operator.loadtest.dev", "`name` of the Lease, in the operator's namespace, that the leading replica holds")
 	fs.StringVar(&o.workerImage, "worker-image", "", "`image` of workers, where a LoadTest names none (required)")
 	fs.StringVar(&o.configMap, "config-map", defaultConfigMap, "`name` of the ConfigMap, in the operator's namespace, with the administrator's configuration (key config.yaml) and the switch that stops runs (key stop.yaml); it is read again when it changes, and may be absent")
 	fs.StringVar(&o.configFile, "config", "", "`file` with the administrator's configuration, instead of --config-map: it is read once, and kubectl loadtest stop has no effect")
