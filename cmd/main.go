@@ -111,7 +111,7 @@ func operate(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, r
 		}
 		return err
 	}
-	lock, err := r.NewLease(config, o.namespace, func(reason error) { replica.StartOver(ctx, reason) })
+	lock, err := r.NewLease(config, types.NamespacedName{Namespace: o.namespace, Name: o.lease}, func(reason error) { replica.StartOver(ctx, reason) })
 	if err != nil {
 		return err
 	}

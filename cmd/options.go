@@ -25,7 +25,7 @@ type options struct {
 	workerImage, watchNamespaces                             string
 	configMap, configFile                                    string
 	metricsBind, probeBind, namespace                        string
-	coordinatorService, podIP                                string
+	coordinatorService, podIP, lease                         string
 	checkTargets                                             bool
 	readTargets, readUsage, metricsSecure                    bool
 	prometheusFolder                                         string
@@ -38,6 +38,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.coordinatorBind, "coordinator-bind-address", ":9443", "`address` on which workers are served")
 	fs.StringVar(&o.coordinatorAdvertise, "coordinator-advertise", "", "`host:port` that workers dial: the leader's Service, or an address of this machine when the operator runs outside the cluster (required)")
 	fs.StringVar(&o.coordinatorSecret, "coordinator-secret", "loadtest-operator-coordinator", "`name` of the Secret, in the operator's namespace, that keeps the coordinator's certificate")
+	fs.StringVar(&o.lease, "lease", "loadtest-operator.loadtest.dev", "`name` of the Lease, in the operator's namespace, that the leading replica holds")
 	fs.StringVar(&o.workerImage, "worker-image", "", "`image` of workers, where a LoadTest names none (required)")
 	fs.StringVar(&o.configMap, "config-map", defaultConfigMap, "`name` of the ConfigMap, in the operator's namespace, with the administrator's configuration (key config.yaml) and the switch that stops runs (key stop.yaml); it is read again when it changes, and may be absent")
 	fs.StringVar(&o.configFile, "config", "", "`file` with the administrator's configuration, instead of --config-map: it is read once, and kubectl loadtest stop has no effect")
@@ -49,7 +50,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.metricsBind, "metrics-bind-address", ":8443", "`address` of /metrics; 0: none")
 	fs.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve /metrics over TLS, and only to those whose bearer token may get that path; false: over plain HTTP to all who ask")
 	fs.IntVar(&o.metricsMost, "metrics-max-loadtests", 300, "largest `number` of LoadTests that have series in the metrics, about 70 each; loadtest_metrics_left_out counts the others")
-	fs.IntVar(&o.metricsMostRequests, "metrics-max-requests", 1000, "largest `number` of requests, of all LoadTests together, that have series in the metrics, at most 20 each; loadtest_metrics_requests_left_out counts the others")
+	fs.IntVar(&o.metricsMostRequests, "metrics-max-requests", 1000, "largest `number` of requests, of all LoadTests together, that have series in the metrics, at most 23 each; loadtest_metrics_requests_left_out counts the others")
 	fs.StringVar(&o.otlp.Endpoint, "otlp-endpoint", "", "`URL` of an OTLP collector that gets by HTTP what /metrics has, such as https://collector.monitoring:4318; empty: none")
 	fs.DurationVar(&o.otlp.Interval, "otlp-interval", defaultOTLPInterval, "`time` between two pushes to --otlp-endpoint, at least 10s")
 	fs.StringVar(&o.otlp.Folder, "otlp-folder", "/etc/loadtest-operator/otlp", "`folder` with what --otlp-endpoint needs, if it does: headers, a line Name: value for each; ca.crt, authorities to trust beside the public ones; tls.crt and tls.key, the operator's certificate")

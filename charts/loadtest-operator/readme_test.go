@@ -37,6 +37,32 @@ func TestReadmeListsValues(t *testing.T) {
 	golden.Check(t, "README.md", head+begin+table+end+tail)
 }
 
+// The README says of each row of rights what the operator's account may read or write.
+func TestReadmeNamesEveryRight(t *testing.T) {
+	words := map[string]string{
+		"autoscaling/horizontalpodautoscalers": "autoscalers", "metrics.k8s.io/pods": "what pods use", "apps/controllerrevisions": "revisions", "apps/daemonsets": "DaemonSets",
+		"apps/deployments": "Deployments", "apps/statefulsets": "StatefulSets", "batch/jobs": "Jobs", "discovery.k8s.io/endpointslices": "EndpointSlice", "events.k8s.io/events": "events",
+		"/configmaps": "ConfigMap", "/pods": "pods", "/namespaces": "namespaces", "/services": "Service", "/nodes": "nodes", "/secrets": "Secret", "coordination.k8s.io/leases": "lease",
+		"authentication.k8s.io/tokenreviews": "review the tokens", "authorization.k8s.io/subjectaccessreviews": "whether a scraper may", "loadtest.dev/loadtests": "LoadTests",
+		"loadtest.dev/loadtestschedules": "LoadTestSchedules", "loadtest.dev/loadtests/status": "status", "loadtest.dev/loadtestschedules/status": "status",
+	}
+	_, section, _ := strings.Cut(string(must.ReadFile(t, "README.md")), "## What it may do\n")
+	table := strings.Split(section, "\n")[3:6] // without an empty line and the head
+	objects := render(t, "--skip-tests", "--set", "rollouts.enabled=true,environment.usage=true,config.results.volume=true,results.volume.emptyDir.medium=Memory,watchNamespaces={shop}")
+	for row, role := range map[int]string{0: "Role -tests", 1: "ClusterRole -manager", 2: "Role -manager", 3: "Role -leader-election"} {
+		kind, suffix, _ := strings.Cut(role, " ")
+		for _, rule := range list(t, find(t, objects, kind, release+suffix), "rules") {
+			groups, resources := rule.(map[string]any)["apiGroups"].([]any), rule.(map[string]any)["resources"].([]any)
+			for _, resource := range resources {
+				right := fmt.Sprintf("%s/%s", groups[0], resource)
+				if word := words[right]; word == "" || !strings.Contains(table[min(row, 2)], word) {
+					t.Errorf("%s%s has a right to %s, and %q is not in: %s", release, suffix, right, word, table[min(row, 2)])
+				}
+			}
+		}
+	}
+}
+
 // rows describes each value that has a description, by its path.
 func rows(t *testing.T, prefix string, s schema, values map[string]any) []string {
 	t.Helper()

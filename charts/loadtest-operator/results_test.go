@@ -25,6 +25,17 @@ func TestKeysAndVolumeOfResultsAreMounted(t *testing.T) {
 	}
 }
 
+// A volume that one node mounts at a time must leave the old replica's before the new replica's pod starts.
+func TestOneReplicaGivesItsVolumeBackFirst(t *testing.T) {
+	const volume = "results.volume.persistentVolumeClaim.claimName=claim"
+	for set, want := range map[string]string{volume + ",replicas=1": "Recreate", volume: "RollingUpdate", "replicas=1": "RollingUpdate"} {
+		strategy := find(t, render(t, "--set", set), "Deployment", release)["spec"].(map[string]any)["strategy"].(map[string]any)
+		if _, rolling := strategy["rollingUpdate"]; strategy["type"] != want || rolling != (want == "RollingUpdate") {
+			t.Errorf("%s: the strategy is %v, want %s", set, strategy, want)
+		}
+	}
+}
+
 func TestResultsWithoutKeysOrVolumeAreRefused(t *testing.T) {
 	for set, want := range map[string]string{
 		"config.results.objectStore.bucket=a": "name a Secret with them in results.keysSecret",

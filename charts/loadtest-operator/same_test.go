@@ -7,12 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // chartLabels are those that only the chart sets.
@@ -36,6 +39,30 @@ func TestChartMatchesConfig(t *testing.T) {
 	if diff := gocmp.Diff(config, chart); diff != "" {
 		t.Errorf("objects of the chart (-config/default +chart):\n%s", diff)
 	}
+}
+
+// The overlay in the comment of config/default names both images.
+func TestOverlayNamesTheImages(t *testing.T) {
+	text := string(must.ReadFile(t, "../../config/default/kustomization.yaml"))
+	var overlay strings.Builder
+	for line := range strings.Lines(text) {
+		if indented, ok := strings.CutPrefix(line, "#   "); ok && !strings.HasPrefix(indented, "kubectl") {
+			overlay.WriteString(indented)
+		}
+	}
+	folder := t.TempDir()
+	config, err := filepath.Abs("../../config")
+	must.Succeed(t, err)
+	base, err := filepath.Rel(folder, config)
+	must.Succeed(t, err)
+	must.Succeed(t, os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(strings.Replace(overlay.String(), "../config", base, 1)), 0o600))
+	output, err := apiserver.Kustomize(t.Context(), folder)
+	must.Succeed(t, err)
+	operator := find(t, decode(t, output), "Deployment", release)
+	container := list(t, operator, "spec", "template", "spec", "containers")[0].(map[string]any)
+	args := container["args"].([]any)
+	same.As(t, "images", []any{"ghcr.io/me/operator:1.2.3", "--worker-image=ghcr.io/me/worker:1.2.3"}, []any{container["image"], args[3]})
+	same.As(t, "arguments of a worker image", 1, strings.Count(fmt.Sprint(args), "--worker-image="))
 }
 
 func TestCRDsMatchGenerated(t *testing.T) {

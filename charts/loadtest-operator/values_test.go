@@ -77,6 +77,15 @@ func TestReleasesStandBesideEachOther(t *testing.T) {
 		if !strings.HasPrefix(object.GetName(), name) {
 			t.Errorf("%s %s is not named for the release", object.GetKind(), object.GetName())
 		}
+		rules, _, _ := unstructured.NestedSlice(object.Object, "rules")
+		for _, rule := range rules {
+			names, _, _ := unstructured.NestedStringSlice(rule.(map[string]any), "resourceNames")
+			for _, of := range names {
+				if of != "kubernetes" && !strings.HasPrefix(of, name) {
+					t.Errorf("%s %s gives a right to %s, which another release may have", object.GetKind(), object.GetName(), of)
+				}
+			}
+		}
 	}
 	args := arguments(t, objects, name)
 	for _, want := range []string{
@@ -84,6 +93,7 @@ func TestReleasesStandBesideEachOther(t *testing.T) {
 		"--coordinator-service=" + name + "-leader",
 		"--coordinator-secret=" + name + "-coordinator",
 		"--config-map=" + name + "-config",
+		"--lease=" + name + ".loadtest.dev",
 	} {
 		if !slices.Contains(args, want) {
 			t.Errorf("arguments %q lack %s", args, want)

@@ -3,13 +3,17 @@ package samples
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -58,6 +62,26 @@ func TestGenerators(t *testing.T) {
 	var events []struct{ Type string }
 	if err := json.Unmarshal([]byte(batch(10)), &events); err != nil || len(events) != 10 || events[9].Type != "load" {
 		t.Errorf("a batch of 10 is %v (%v)", events, err)
+	}
+}
+
+var (
+	created = regexp.MustCompile(`(?m)^# .*kubectl create (?:secret [a-z]+|configmap) ([a-z0-9-]+)`)
+	named   = regexp.MustCompile(`(?:secretName: |(?:secret|configMap): \{name: )([a-z0-9-]+)`)
+)
+
+// The commands in the comment of a sample create the Secrets and ConfigMaps that it names.
+func TestCommentsCreateWhatTheSampleNames(t *testing.T) {
+	for _, file := range glob(t, "*.yaml") {
+		text := string(must.ReadFile(t, file))
+		names := func(of *regexp.Regexp) []string {
+			set := map[string]bool{}
+			for _, m := range of.FindAllStringSubmatch(text, -1) {
+				set[m[1]] = true
+			}
+			return slices.Sorted(maps.Keys(set))
+		}
+		same.As(t, file+": what the comment creates", names(named), names(created))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/ptr"
@@ -20,7 +21,6 @@ import (
 // because an API server that is restarted is away for some five seconds, which fence
 // bears. A renewal each second costs a write of some 300 bytes.
 const (
-	leaseName     = "loadtest-operator.loadtest.dev"
 	leaseDuration = 8 * time.Second
 	renewDeadline = 6 * time.Second
 	retryPeriod   = time.Second
@@ -36,6 +36,7 @@ const (
 // stopped and continues would lead in that time.
 type Lease struct {
 	resourcelock.Interface
+	name string
 	// prepared is closed when the replica can take over.
 	prepared <-chan struct{}
 	// lost is called when this process must neither lead nor trust its cache, whose
@@ -49,9 +50,9 @@ type Lease struct {
 	unheard *time.Timer
 }
 
-// NewLease returns the lease of a namespace's operator, which the replica competes for once it is
-// prepared. lost is called when this process must stop.
-func (r *Replica) NewLease(config *rest.Config, namespace string, lost func(error)) (*Lease, error) {
+// NewLease returns the lease of an operator, which the replica competes for once it is prepared. lost
+// is called when this process must stop.
+func (r *Replica) NewLease(config *rest.Config, lease types.NamespacedName, lost func(error)) (*Lease, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, err
@@ -59,12 +60,14 @@ func (r *Replica) NewLease(config *rest.Config, namespace string, lost func(erro
 	// A process that starts over, or in the same container, goes on with the lease
 	// that it held: no other process has its host name and id.
 	identity := fmt.Sprintf("%s_%d", host, os.Getpid())
-	lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, namespace, leaseName,
+	lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, lease.Namespace, lease.Name,
 		resourcelock.ResourceLockConfig{Identity: identity}, config, renewDeadline)
 	if err != nil {
 		return nil, fmt.Errorf("make lease: %w", err)
 	}
-	return fenced(lock, fence, r.prepared, lost), nil
+	l := fenced(lock, fence, r.prepared, lost)
+	l.name = lease.Name
+	return l, nil
 }
 
 func fenced(lock resourcelock.Interface, limit time.Duration, prepared <-chan struct{}, lost func(error)) *Lease {
@@ -80,7 +83,7 @@ func fenced(lock resourcelock.Interface, limit time.Duration, prepared <-chan st
 func (l *Lease) Election() ctrl.Options {
 	return ctrl.Options{
 		LeaderElection:                      true,
-		LeaderElectionID:                    leaseName,
+		LeaderElectionID:                    l.name,
 		LeaderElectionResourceLockInterface: l,
 		LeaderElectionReleaseOnCancel:       true,
 		LeaseDuration:                       ptr.To(leaseDuration),

@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -213,6 +214,13 @@ func TestSeriesOfRequestsAreBounded(t *testing.T) {
 		}
 		o.Finished(lt.UID, &last)
 		o.list = append(o.list, stripped(lt, v1beta1.VerdictFailed, 0))
+	}
+	// It is what administrators read where they set the number of requests.
+	for _, file := range []string{"../../docs/metrics.md", "../../cmd/options.go", "../../charts/loadtest-operator/values.yaml"} {
+		text := strings.Join(strings.Fields(strings.ReplaceAll(string(must.ReadFile(t, file)), "# ", "")), " ")
+		if !strings.Contains(text, "at most 23 each") {
+			t.Errorf("%s does not say that a request has at most 23 series", file)
+		}
 	}
 	for most, want := range map[int]int{0: 0, 10: 230, tests: 23 * tests, 2 * tests: 46 * tests} {
 		o.MostRequests = most

@@ -88,6 +88,8 @@ func (j *githubJob) holds(condition string) bool {
 			always = true
 		case equal:
 			holds = holds && j.value(a) == j.value(b)
+		case strings.HasSuffix(a, " != ''"):
+			holds = holds && j.value(strings.TrimSuffix(a, " != ''")) != ""
 		case a != "":
 			j.t.Fatalf("condition %q is not known", term)
 		}
@@ -151,6 +153,10 @@ func (j *githubJob) use(step githubStep) {
 	case "actions/cache/restore":
 		if kept := j.read("/" + with["path"]); kept != "" {
 			j.write(j.t, with["path"], kept)
+		}
+	case "actions/upload-artifact":
+		if name := with["name"]; name == "" || strings.ContainsAny(name, "\":<>|*?\r\n\\/") {
+			j.t.Errorf("GitHub takes no artifact of the name %q", name)
 		}
 	case "actions/cache/save":
 		must.Succeed(j.t, os.WriteFile(filepath.Join(j.service, with["path"]), []byte(j.read(with["path"])), 0o600))
@@ -307,7 +313,7 @@ func TestInputsAreNoCode(t *testing.T) {
 	mark := filepath.Join(p.service, "ran")
 	hostile := "x$(touch " + mark + ")`touch " + mark + "`; touch " + mark + " #"
 	j := &githubJob{project: p, t: t, temp: t.TempDir(), values: map[string]string{"github.event_name": "push", "github.token": "token"}}
-	j.action("loadtest", map[string]string{"file": hostile, "baseline": hostile, "fail-on": hostile, "args": hostile, "folder": "out"})
+	j.action("loadtest", map[string]string{"file": hostile, "baseline": hostile, "fail-on": hostile, "args": hostile, "folder": "out/of tests"})
 	if j.code() != 4 || !j.failed || p.read("/ran") != "" {
 		t.Errorf("exit code %d, failed %t", j.code(), j.failed)
 	}

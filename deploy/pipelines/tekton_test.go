@@ -119,7 +119,7 @@ func TestTekton(t *testing.T) {
 
 	p.write(t, "loadtest.yaml", "kind: LoadTest")
 	code, output, verdict := p.tekton(t, nil)
-	if code != 4 || verdict != "Error" {
+	if code != 4 || verdict != "Error" || p.read("loadtest/comment.md") != "" {
 		t.Errorf("of a file that is no LoadTest: exit code %d, result %q, %s", code, verdict, output)
 	}
 }

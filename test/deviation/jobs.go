@@ -6,6 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -94,6 +95,9 @@ var jobs = []Deviation{
 	container("arguments", program, func(c *corev1.Container) { c.Args = []string{"--help"} }),
 	container("a hook", program, func(c *corev1.Container) {
 		c.Lifecycle = &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"id"}}}}
+	}),
+	container("a probe, which the kubelet sends from its node", program, func(c *corev1.Container) {
+		c.ReadinessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Host: "169.254.169.254", Port: intstr.FromInt32(80)}}}
 	}),
 	container("another variable", program, func(c *corev1.Container) { c.Env = append(c.Env, corev1.EnvVar{Name: "LD_PRELOAD", Value: "/x.so"}) }),
 	container("a Secret as a variable", program, func(c *corev1.Container) {

@@ -47,7 +47,7 @@ func (d *Draft) object(spec *yaml.Node) *yaml.Node {
 // thresholds are what the target must keep.
 func (d *Draft) thresholds() pair {
 	items := []*yaml.Node{flowObject(field("metric", scalar("onTimeRate")), field("within", scalar("500ms")), field("min", scalar("99%")))}
-	comment := "What the target must keep: 99% of the requests that are due are answered as expected\nwithin 500ms. By default at most 1% may fail, and at most 1% may remain unsent."
+	comment := "What the target must keep: 99% of the requests that are due are answered as expected\nwithin 500ms. By default at most 1% may fail, at most 1% may remain unsent, and the target\nmay be down for at most 0.5% of a step."
 	if d.Schedule != "" {
 		items = append(items, flowObject(field("metric", scalar("p95")), field("maxIncrease", scalar("20%"))))
 		comment += "\np95 may be 20% above the last LoadTest of the schedule that passed."
