@@ -148,8 +148,8 @@ func (p *page) step(t *tally) {
 	p.streams(r.Streams)
 	if g := r.Generator; g != nil {
 		p.duration(sendLateness, g.SendLatenessP99)
-		p.text(throttled, strings.TrimSuffix(g.CPUThrottled, "%"), 100)
-		p.text(runQueueWait, strings.TrimSuffix(g.RunQueueWait, "%"), 100)
+		p.share(throttled, g.CPUThrottled)
+		p.share(runQueueWait, g.RunQueueWait)
 	}
 }
 
@@ -203,6 +203,12 @@ func (p *page) text(d *prometheus.Desc, value string, by float64) {
 	if n, err := strconv.ParseFloat(value, 64); err == nil {
 		p.gauge(d, n/by)
 	}
+}
+
+// share adds a share of the status. What is "<0.01%" there counts as 0.01 %: a series that ends for it
+// would seem to have no value.
+func (p *page) share(d *prometheus.Desc, percent string) {
+	p.text(d, strings.Trim(percent, "<>%"), 100)
 }
 
 // rate is how many requests per second a load plans.
