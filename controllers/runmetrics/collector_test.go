@@ -207,6 +207,8 @@ func TestStepsAddUp(t *testing.T) {
 		"loadtest_requests_sent_total{name=a}": 134, "loadtest_response_time_seconds{name=a} count": 132, "loadtest_step{name=a}": 2,
 		"loadtest_planned_requests_per_second{name=a}": 50.5,
 	})
+	lt.Status.Steps[2].Load.Sessions = new(int64) // each sends several requests
+	check(t, o.scrape(), map[string]float64{"loadtest_planned_requests_per_second{name=a}": 0})
 	// Another process has the ended step from the status alone.
 	successor := newOperator(t, lt)
 	successor.live["uid-of-a"] = report(2, 10)

@@ -211,9 +211,11 @@ func (p *page) share(d *prometheus.Desc, percent string) {
 	p.text(d, strings.Trim(percent, "<>%"), 100)
 }
 
-// rate is how many requests per second a load plans.
+// rate is how many requests per second a load plans; 0 if that is not known.
 func rate(l *v1beta1.StepLoad) float64 {
 	switch {
+	case l.Sessions != nil:
+		return 0
 	case l.Rate != nil && l.RampTo != nil:
 		return number(l.RampTo)
 	case l.Rate != nil:
