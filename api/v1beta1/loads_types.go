@@ -135,7 +135,8 @@ type LoadResult struct {
 	// ended: they may have failed or not. Absent: none.
 	// +optional
 	Undecided int64 `json:"undecided,omitempty"`
-	// responseTime is measured from when a request was due. Absent without responses.
+	// responseTime is measured from when a request was due. Absent without responses, and if a step lacks
+	// its histogram: then the times of all requests are not known.
 	// +optional
 	ResponseTime *Latency `json:"responseTime,omitempty"`
 }

@@ -152,7 +152,7 @@ type SearchStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	High string `json:"high,omitempty"`
-	// breach is the latest breach, in a sentence: what limits the target.
+	// breach is the latest breach of high, or of a load above it, in a sentence: what limits the target.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Breach string `json:"breach,omitempty"`

@@ -319,9 +319,9 @@ const (
 	// runs. Where the number of requests is planned, it ends the step once that would
 	// breach the threshold even if all that is left of it did well. Where it is not
 	// (users without a rate; the times between events of streams), the result so far must
-	// be a breach, and so must each of the last 10 seconds by itself. Nothing is aborted
-	// before 20 requests have ended (or events of streams have come), for what the
-	// generator caused, or for what a silent worker may hold.
+	// be a breach, and so must each of the last 10 seconds by itself, without those that cannot
+	// be judged. Nothing is aborted before 20 requests have ended (or events of streams have
+	// come), for what the generator caused, or for what a silent worker may hold.
 	BreachAbort BreachAction = "Abort"
 )
 

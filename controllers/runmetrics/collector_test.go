@@ -136,7 +136,7 @@ func result(t *testing.T, n int64) *v1beta1.StepResult {
 	must.Succeed(t, err)
 	r.ResponseTime = &v1beta1.Latency{P95: &metav1.Duration{Duration: 5 * time.Millisecond}}
 	r.Requests = []v1beta1.RequestResult{{Name: "browse", PartResult: v1beta1.PartResult{Counts: r.Counts, ResponseTime: r.ResponseTime}}}
-	r.Generator = &v1beta1.GeneratorStatus{SendLatenessP99: &metav1.Duration{Duration: 3 * time.Millisecond}, CPUThrottled: "0.5%", RunQueueWait: "120%"}
+	r.Generator = &v1beta1.GeneratorStatus{SendLatenessP99: &metav1.Duration{Duration: 3 * time.Millisecond}, CPUThrottled: "<0.01%", RunQueueWait: "120%"}
 	return r
 }
 
@@ -198,7 +198,7 @@ func TestStepsAddUp(t *testing.T) {
 		"loadtest_requests_sent_total{name=a}": 122, "loadtest_requests_total{name=a,outcome=success}": 120, "loadtest_requests_total{name=a,outcome=unfinished}": 1,
 		"loadtest_response_time_seconds{name=a} count": 121, "loadtest_users{name=a}": 0,
 		"loadtest_step_goodput_requests_per_second{name=a}": 12.5, "loadtest_step_response_time_seconds{name=a,percentile=p95}": 0.005,
-		"loadtest_step_send_lateness_p99_seconds{name=a}": 0.003, "loadtest_step_cpu_throttled_ratio{name=a}": 0.005, "loadtest_step_run_queue_wait_ratio{name=a}": 1.2,
+		"loadtest_step_send_lateness_p99_seconds{name=a}": 0.003, "loadtest_step_cpu_throttled_ratio{name=a}": 0.0001, "loadtest_step_run_queue_wait_ratio{name=a}": 1.2,
 	}
 	check(t, o.scrape(), want)
 	lt.Status.Steps[1].State, lt.Status.Steps[2].State = v1beta1.StepComplete, v1beta1.StepRunning
@@ -207,6 +207,8 @@ func TestStepsAddUp(t *testing.T) {
 		"loadtest_requests_sent_total{name=a}": 134, "loadtest_response_time_seconds{name=a} count": 132, "loadtest_step{name=a}": 2,
 		"loadtest_planned_requests_per_second{name=a}": 50.5,
 	})
+	lt.Status.Steps[2].Load.Sessions = new(int64) // each sends several requests
+	check(t, o.scrape(), map[string]float64{"loadtest_planned_requests_per_second{name=a}": 0})
 	// Another process has the ended step from the status alone.
 	successor := newOperator(t, lt)
 	successor.live["uid-of-a"] = report(2, 10)

@@ -33,7 +33,7 @@ var (
 	steps            = describe("steps", "Steps planned so far, without pauses.")
 	stepNumber       = describe("step", "Number of the most recent step, from 1, without pauses; 0 before the first.")
 	users            = describe("users", "Users of the running step (for a ramp, the number at its end); 0 between steps, and for steps with a rate.")
-	plannedRate      = describe("planned_requests_per_second", "Planned requests per second of the running step (for a ramp, the rate at its end); 0 between steps, and for users without a rate.")
+	plannedRate      = describe("planned_requests_per_second", "Planned requests per second of the running step (for a ramp, the rate at its end); 0 between steps, for users without a rate, and for sessions at a rate, each of which sends several.")
 	goodput          = describe("step_goodput_requests_per_second", "Successes per second of the window of the most recent step, as in the status.")
 	percentiles      = describe("step_response_time_seconds", "Percentiles of the response time of the most recent step, exact over all workers, as in the status. Absent if it has too few samples.", "percentile")
 	streamEvents     = describe("stream_events_total", "Events of streams. Absent without streams.")

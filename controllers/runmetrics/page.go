@@ -148,8 +148,8 @@ func (p *page) step(t *tally) {
 	p.streams(r.Streams)
 	if g := r.Generator; g != nil {
 		p.duration(sendLateness, g.SendLatenessP99)
-		p.text(throttled, strings.TrimSuffix(g.CPUThrottled, "%"), 100)
-		p.text(runQueueWait, strings.TrimSuffix(g.RunQueueWait, "%"), 100)
+		p.share(throttled, g.CPUThrottled)
+		p.share(runQueueWait, g.RunQueueWait)
 	}
 }
 
@@ -205,9 +205,17 @@ func (p *page) text(d *prometheus.Desc, value string, by float64) {
 	}
 }
 
-// rate is how many requests per second a load plans.
+// share adds a share of the status. What is "<0.01%" there counts as 0.01 %: a series that ends for it
+// would seem to have no value.
+func (p *page) share(d *prometheus.Desc, percent string) {
+	p.text(d, strings.Trim(percent, "<>%"), 100)
+}
+
+// rate is how many requests per second a load plans; 0 if that is not known.
 func rate(l *v1beta1.StepLoad) float64 {
 	switch {
+	case l.Sessions != nil:
+		return 0
 	case l.Rate != nil && l.RampTo != nil:
 		return number(l.RampTo)
 	case l.Rate != nil:

@@ -28,8 +28,8 @@ func (c *config) trend() *cobra.Command {
 			"burst-2), the oldest first, with what each sustained and its p95, and say from which run\n" +
 			"on the level is another. A level has at least three runs; a single run that is far off\n" +
 			"is none, and runs that ended as Error, Canceled or Inconclusive count for nothing.\n" +
-			"Of 100 histories of 60 runs without a change, one has a change by this; a change of 20%\n" +
-			"among runs that differ by 5% is found in 97 of 100.\n\n" +
+			"Of 100 histories of 60 runs without a change, one has a change by this, and of as many of 10\n" +
+			"runs seven; a change of 20% among runs that differ by 5% is found in 97 of 100.\n\n" +
 			"The LoadTests of files, as report -o yaml writes them, are taken for runs of one name. Of a\n" +
 			"run with loads, p95 is that of all requests of all loads, and nothing is sustained.\n" +
 			"--from is a folder of archives as the operator writes them, NAMESPACE/NAME/UID.json.gz, or\n" +
@@ -169,7 +169,11 @@ func writeTrend(w io.Writer, family []*runs.Run, output string) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if len(changes) == 0 {
+	switch {
+	case !runs.HaveLevels(family):
+		_, err := fmt.Fprintf(w, "\nToo few runs to tell a change of a level: it takes %d that passed or failed, and were measured.\n", runs.LeastRuns)
+		return err
+	case len(changes) == 0:
 		_, err := fmt.Fprintln(w, "\nNo run changed the level of what was sustained, or of p95.")
 		return err
 	}

@@ -35,6 +35,8 @@ func TestTrendOfFiles(t *testing.T) {
 	contains(t, "its JSON", u.run("trend", "-f", file, "-o", "json").out, `"metric": "p95"`, `"run": "nightly-4"`, `"changePercent": 30`)
 	steady := write(t, "steady.yaml", finishedRuns("40ms", "41ms", "40ms", "40ms", "41ms", "40ms"))
 	contains(t, "of one level", u.run("trend", "-f", steady).out, "No run changed the level of what was sustained, or of p95.")
+	few := write(t, "few.yaml", finishedRuns("40ms", "40ms", "40ms", "90ms", "90ms"))
+	contains(t, "of five runs", u.run("trend", "-f", few).out, "Too few runs to tell a change of a level: it takes 6 that passed or failed, and were measured.")
 	if out := u.run("trend", "-f", steady, "-o", "json").out; strings.TrimSpace(out) != "[]" {
 		t.Errorf("JSON of no change: %q", out)
 	}

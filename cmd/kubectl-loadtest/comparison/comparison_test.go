@@ -134,3 +134,12 @@ func TestTwoRepetitionsAreComparedByTheirMiddle(t *testing.T) {
 		}
 	}
 }
+
+func TestStepWhoseTargetWasChangedIsLeftOut(t *testing.T) {
+	other := finished("v4", step("100", 1, 0, 100, 20))
+	other.Status.Steps[0].Environment = &v1beta1.StepEnvironment{Changes: []v1beta1.EnvironmentChange{{Spoils: v1beta1.SpoiledStep}}}
+	const want = "Step 100 of v4 is left out: its target was changed during the step."
+	if got := comparing(t, finished("v3", step("100", 1, 0, 100, 10)), other).Text(); !strings.Contains(got, want) {
+		t.Errorf("the page does not have %q:\n%s", want, got)
+	}
+}

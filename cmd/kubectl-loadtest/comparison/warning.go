@@ -58,6 +58,8 @@ func (c *Comparison) leftOut(test int) []string {
 		}
 		for _, step := range rung.Steps {
 			switch {
+			case step.TargetChanged():
+				list = append(list, fmt.Sprintf("Step %s of %s is left out: its target was changed during the step.", step.Name, c.names[test]))
 			case !rungs.IsWhole(step, c.tests[test].Status.Workers.Desired):
 				list = append(list, fmt.Sprintf("Step %s of %s is left out: it is %s, or lacks a worker.", step.Name, c.names[test], step.State))
 			case !rungs.IsSound(step.Result):

@@ -116,9 +116,9 @@ func Telling(s *v1beta1.LoadTestStatus) *v1beta1.StepStatus {
 }
 
 // isKept says whether a step was carried out whole, kept its thresholds, and did not leave
-// more and more requests outstanding.
+// more and more requests outstanding, for certain.
 func isKept(step *v1beta1.StepStatus) bool {
-	grows := step.Result != nil && step.Result.Outstanding.Grows()
+	grows := step.Result != nil && (step.Result.Outstanding.Grows() || step.Result.Outstanding.IsUncertain())
 	return step.State == v1beta1.StepComplete && ThresholdState(step) == v1beta1.ThresholdPassed && !grows
 }
 

@@ -148,6 +148,9 @@ func TestKeptRateIsSaidOnceWithItsTime(t *testing.T) {
 		"growing": {step("100", 2*time.Minute, func(s *v1beta1.StepStatus) {
 			s.Result = &v1beta1.StepResult{Outstanding: &v1beta1.OutstandingResult{Trend: v1beta1.OutstandingGrowing}}
 		}), "10s"},
+		"perhaps growing": {step("100", 2*time.Minute, func(s *v1beta1.StepStatus) {
+			s.Result = &v1beta1.StepResult{Outstanding: &v1beta1.OutstandingResult{Trend: v1beta1.OutstandingUncertain}}
+		}), "10s"},
 		"of the control": {step("100", 2*time.Minute, func(s *v1beta1.StepStatus) { s.Side = v1beta1.SideControl }), "10s"},
 		"another rate":   {step("200", 2*time.Minute, nil), "10s"},
 	} {

@@ -1,6 +1,7 @@
 package changepoint_test
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -36,9 +37,10 @@ func TestChangesOfKnownHistories(t *testing.T) {
 	}
 }
 
-// history is a simulated one: of 60 runs with a change after 20 and another after 40.
+// history is a simulated one: of so many runs, or of 60 with a change after 20 and another after 40.
 type history struct {
 	name         string
+	runs         int
 	noise        float64 // of a run, relative
 	change       float64 // each, as a factor; 1: there is none
 	outliers     float64 // part of runs that take twice as long
@@ -50,6 +52,7 @@ func TestSimulatedHistories(t *testing.T) {
 	const each, ofReference = 400, 30
 	for _, h := range []history{
 		{name: "no change", noise: 0.05, change: 1, false: 0.03},
+		{name: "no change, few runs", runs: 10, noise: 0.05, change: 1, false: 0.08},
 		{name: "no change, outliers", noise: 0.05, change: 1, outliers: 0.05, false: 0.12},
 		{name: "10 % in a noise of 3 %", noise: 0.03, change: 1.1, found: 0.9, false: 0.15},
 		{name: "20 % in a noise of 5 %", noise: 0.05, change: 1.2, found: 0.95, false: 0.1},
@@ -79,7 +82,7 @@ func TestSimulatedHistories(t *testing.T) {
 var changes = []int{20, 40}
 
 func (h history) draw(r *rand.Rand) []float64 {
-	values := make([]float64, 60)
+	values := make([]float64, cmp.Or(h.runs, 60))
 	for i := range values {
 		v := 10 * math.Exp(h.noise*r.NormFloat64())
 		if i >= changes[0] && i < changes[1] {

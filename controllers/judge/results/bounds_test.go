@@ -63,7 +63,7 @@ func TestLeastReasonsAgainstAGenerator(t *testing.T) {
 			paced, func(m *measure.Measurement) { m.Due, m.Unsent, m.UnsentByGenerator = 1, 1, 1 }, v1beta1.ReasonScheduleLag, "100% of the due requests were not sent",
 		},
 		"no room for one": {
-			arrivals, func(m *measure.Measurement) { m.Unsent, m.UnsentWithoutRoom = 101, 1 }, v1beta1.ReasonScheduleLag, "although connections had room",
+			arrivals, func(m *measure.Measurement) { m.Unsent, m.UnsentWithoutRoom = 101, 1 }, v1beta1.ReasonScheduleLag, "for which connections had room",
 		},
 		"a part of the sessions":           {sessions, without(11, 11), v1beta1.ReasonScheduleLag, "1.1% of the due sessions were not started, although a steady generator would have sent them; use 4 workers"},
 		"a smaller part of the sessions":   {sessions, without(10, 10), v1beta1.ReasonScheduleLag, "started only 99% of the due sessions; use 4 workers"},

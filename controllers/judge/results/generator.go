@@ -197,7 +197,7 @@ func unsent(step *v1beta1.StepStatus, merged *measure.Measurement, workers fleet
 		fact = fmt.Sprintf("Step %s started only %s of the due sessions", step.Name, text.Percent(sent, due))
 	}
 	if merged.UnsentWithoutRoom > 0 {
-		fact += ", although connections had room"
+		fact += " for which connections had room" // the others are not among them
 	}
 	return lagging(v1beta1.ReasonScheduleLag, fact, merged, workers, delay, workers.enough(due, sent))
 }

@@ -130,7 +130,7 @@ func TestUnsent(t *testing.T) {
 		"none sent at all":                {step: arrivals, unsent: 1000, message: "Step 1000/s sent only 0% of the due requests; use more workers, or give each more CPU."},
 		"none had room":                   {step: arrivals, unsent: 1000, noRoom: 1000},
 		"as few that had room":            {step: arrivals, unsent: 801, noRoom: 800},
-		"more that had room":              {step: arrivals, unsent: 802, noRoom: 800, message: "Step 1000/s sent only 99% of the due requests, although connections had room; use 4 workers or more, or give each more CPU."},
+		"more that had room":              {step: arrivals, unsent: 802, noRoom: 800, message: "Step 1000/s sent only 99% of the due requests for which connections had room; use 4 workers or more, or give each more CPU."},
 		"users that wait for their reply": {step: paced, unsent: 900},
 		"a burst":                         {step: burst, unsent: 900},
 		"users who have thought":          {step: thinking, unsent: 6, message: "Step 10 users sent only 99.4% of the due requests; use 4 workers or more, or give each more CPU."},

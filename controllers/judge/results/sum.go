@@ -8,10 +8,11 @@ import (
 )
 
 // Sum is what was measured in steps that have ended: the sums of their counts, and the times of all
-// their requests, merged exactly. nil: nothing was measured in any.
+// their requests, merged exactly. It has no times if a step lacks its histogram: those of the others
+// are not those of all. nil: nothing was measured in any.
 func Sum(steps ...v1beta1.StepStatus) (*v1beta1.LoadResult, error) {
 	sum, times := &v1beta1.LoadResult{}, measure.NewHistogram()
-	measured := false
+	measured, whole := false, true
 	for i := range steps {
 		r := steps[i].Result
 		if r == nil {
@@ -25,6 +26,7 @@ func Sum(steps ...v1beta1.StepStatus) (*v1beta1.LoadResult, error) {
 		sum.Failed += r.Failed
 		sum.Undecided += r.Undecided
 		if r.Histogram == "" {
+			whole = whole && r.ResponseTime == nil
 			continue
 		}
 		h, err := measure.DecodeHistogram(r.Histogram, 0)
@@ -38,6 +40,8 @@ func Sum(steps ...v1beta1.StepStatus) (*v1beta1.LoadResult, error) {
 	if !measured {
 		return nil, nil
 	}
-	sum.ResponseTime = latency(times)
+	if whole {
+		sum.ResponseTime = latency(times)
+	}
 	return sum, nil
 }

@@ -161,7 +161,7 @@ func TestVerdictByDefault(t *testing.T) {
 		"a hundredth fails":                 {nil, users(10), sent(100, 0, failed(1)), v1beta1.VerdictPassed, "Both thresholds were kept, defaults included."},
 		"writes may fail, and reads do not": {[]v1beta1.Threshold{limited}, users(10), sent(100, 100, failed(4)), v1beta1.VerdictPassed, "All 3 thresholds were kept, defaults included."},
 		"writes may fail, and reads do":     {[]v1beta1.Threshold{limited}, users(10), sent(100, 100, answered404), v1beta1.VerdictFailed, "failureRate of Write is 100% in step burst; at most 5% is allowed. One more threshold was breached."},
-		"only writes are sent":              {[]v1beta1.Threshold{limited}, users(10), sent(100, 0, failed(4)), v1beta1.VerdictPassed, "All 3 thresholds were kept, defaults included."},
+		"only writes are sent":              {[]v1beta1.Threshold{limited}, users(10), sent(100, 0, failed(4)), v1beta1.VerdictPassed, "Both thresholds were kept, defaults included."},
 		"a fiftieth remains unsent":         {nil, paced(10), sent(490, 490, unsent(20)), v1beta1.VerdictFailed, "unsentRate is 2% in step burst; at most 1% is allowed by default."},
 		"by the generator's fault":          {nil, paced(10), sent(490, 490, unsent(20), displaced), v1beta1.VerdictInconclusive, "The load was displaced."},
 		"nothing is sent":                   {nil, paced(10), sent(0, 0, unsent(20)), v1beta1.VerdictInconclusive, "failureRate of step burst cannot be judged: no request was sent."},

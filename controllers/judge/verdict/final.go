@@ -3,7 +3,6 @@ package verdict
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -101,8 +100,12 @@ func (r run) kept() string {
 	if s := r.status.Search; s != nil {
 		return joined(s.Message, r.notCompared())
 	}
-	byDefault := slices.ContainsFunc(r.thresholds, func(t v1beta1.ThresholdStatus) bool { return t.Default })
-	n := len(r.thresholds) - r.leftOut()
+	n, byDefault := 0, false // what was left out, or was about nothing that was sent, was not judged
+	for _, t := range r.thresholds {
+		if t.State == v1beta1.ThresholdPassed {
+			n, byDefault = n+1, byDefault || t.Default
+		}
+	}
 	kept := fmt.Sprintf("All %d thresholds were kept", n)
 	switch n {
 	case 1:

@@ -121,7 +121,7 @@ func (s sample) breachSoFar() (message, observed string) {
 		return "", ""
 	}
 	b, _ := newBound(s.threshold)
-	return fmt.Sprintf("%s is %s so far in step %s, and has breached the threshold in each of the last %d seconds; %s.",
+	return fmt.Sprintf("%s is %s so far in step %s, and has breached the threshold in each of the last %d seconds that could be judged; %s.",
 		subject(s.threshold), observed, s.step.Name, lastingSeconds, b.demand()), observed
 }
 

@@ -211,10 +211,21 @@ func newRepetitions(status *v1beta1.LoadTestStatus, t *v1beta1.Threshold, step *
 	if len(s.after) == 0 {
 		return s, fmt.Errorf("it did not run with all workers and the planned load")
 	}
+	s.roundAfter(q.Metric)
 	if s.runs {
 		s.countOnce()
 	}
 	return s, nil
+}
+
+// roundAfter rounds the values of this run as the figures of the other are: else a share that is no
+// decimal fraction would differ from itself.
+func (s *sides) roundAfter(name v1beta1.Metric) {
+	for _, list := range [][]*big.Rat{s.after, s.idealAfter, s.longAfter, s.lateAfter} {
+		for i := range list {
+			list[i] = valueOf(name, metric.Text(name, list[i]))
+		}
+	}
 }
 
 // newEarlier has the values of what a run is compared with: the repetitions of a LoadTest, or the
@@ -342,8 +353,9 @@ func (s sides) sentence(t *v1beta1.Threshold, b bound, c statistics.Change, answ
 	if s.of != "" {
 		of += " of " + s.of
 	}
-	found := fmt.Sprintf("%s is %s in step %s, %s the %s of %s; %s.",
-		of, values.format(statistics.Middle(s.after)), s.step, b.words(c.Factor), values.format(statistics.Middle(s.before)), s.other, b.demand())
+	after, before := statistics.Median(s.after), statistics.Median(s.before)
+	found := fmt.Sprintf("%s is %s in step %s, %s%s the %s of %s; %s.",
+		of, values.format(after), s.step, s.by(b, c, after, before), b.words(c.Factor), values.format(before), s.other, b.demand())
 	scope, needed := fmt.Sprintf("%s and %d of the baseline", text.Plural(int64(len(s.after)), "repetition"), len(s.before)), "3 repetitions of both"
 	if s.paired {
 		scope, needed = text.Plural(int64(len(s.after)), "repetition"), "5 repetitions"
@@ -361,6 +373,18 @@ func (s sides) sentence(t *v1beta1.Threshold, b bound, c statistics.Change, answ
 		return fmt.Sprintf("%s Over the pairs of %s, the change is %s: use at least %s.", found, scope, between, needed)
 	}
 	return fmt.Sprintf("%s How much of that is noise cannot be told from %s: use at least %s.", found, scope, needed)
+}
+
+// by says of what a change is the median, where it is not that from one of the figures beside it to
+// the other; with a space behind it.
+func (s sides) by(b bound, c statistics.Change, after, before *big.Rat) string {
+	switch one, _ := statistics.Of([]*big.Rat{before}, []*big.Rat{after}); {
+	case b.words(one.Factor) == b.words(c.Factor):
+		return ""
+	case s.runs:
+		return "by the median of all runs "
+	}
+	return "by the median of all pairs of repetitions "
 }
 
 // runsNeeded is how many runs of a level it takes until a bound of a change is wrong in at most 5 %

@@ -141,11 +141,11 @@ func TestDifferenceToTheBaseline(t *testing.T) {
 			" Over 5 repetitions and 5 of the baseline, the change is between -1.94% and +2%.",
 		},
 		"not to be said": {
-			increase("p95", "10%"), times{100, 120, 140, 110, 130}, times{150, 115, 125, 160, 121}, inconclusive, "+13.64%", "p95 is 125ms in step 100 (5), 13.64% above the 120ms",
+			increase("p95", "10%"), times{100, 120, 140, 110, 130}, times{150, 115, 125, 160, 121}, inconclusive, "+13.64%", "p95 is 125ms in step 100 (5), by the median of all pairs of repetitions 13.64% above the 120ms",
 			" Over 5 repetitions and 5 of the baseline, the change may be anything between -6.92% and +33.34%: use more repetitions.",
 		},
 		"two of each that disagree": {
-			increase("p95", "10%"), times{100, 130}, times{125, 118}, inconclusive, "+7.08%", "p95 is 118ms in step 100 (2), 7.08% above the 100ms",
+			increase("p95", "10%"), times{100, 130}, times{125, 118}, inconclusive, "+7.08%", "p95 is 121.5ms in step 100 (2), by the median of all pairs of repetitions 7.08% above the 115ms",
 			" Over the pairs of 2 repetitions and 2 of the baseline, the change is between -9.23% and +25%: use at least 3 repetitions of both.",
 		},
 		"an outlier among five leaves it open": {increase("p95", "10%"), times{100, 101, 102, 103, 104}, times{100, 101, 102, 103, 900}, inconclusive, "0%", "", ""},
@@ -175,14 +175,27 @@ func TestDifferenceToTheBaseline(t *testing.T) {
 	}
 }
 
-// Something where there was nothing is beyond any percentage.
-func TestFailuresWhereThereWereNone(t *testing.T) {
-	after := p95s(1)
-	after[0].Failed, after[0].Expected = 5, 995
-	got, _ := compared(t, increase("failureRate", "500%"), p95s(1), after)
-	want := "failureRate is 0.5% in step 100, beyond any percentage above the 0% of LoadTest before; at most 500% above is allowed." + tellNoise
-	if got.State != v1beta1.ThresholdFailed || got.Message != want {
-		t.Errorf("%s: %s", got.State, got.Message)
+// Something where there was nothing is beyond any percentage. As many as before are no change, though the share
+// of the baseline is rounded.
+func TestChangeOfFailures(t *testing.T) {
+	failing := func(failed, sent int64) []*v1beta1.StepResult {
+		r := slowest(1)
+		r.Due, r.Sent, r.Completed, r.Failed, r.Expected = sent, sent, sent, failed, sent-failed
+		return []*v1beta1.StepResult{r}
+	}
+	for most, tc := range map[string]struct {
+		before, after []*v1beta1.StepResult
+		state         v1beta1.ThresholdState
+		compared      string
+	}{
+		"500%": {failing(0, 1000), failing(5, 1000), broken, "failureRate is 0.5% in step 100, beyond any percentage above the 0%"},
+		"0%":   {failing(1, 300), failing(1, 300), passed, "failureRate is 0.34% in step 100, as much as the 0.34%"},
+	} {
+		threshold := increase("failureRate", most)
+		got, _ := compared(t, threshold, tc.before, tc.after)
+		if want := comparison(threshold, tc.compared, "LoadTest before", tellNoise); got.State != tc.state || got.Message != want {
+			t.Errorf("%s: %s\nwant %s: %s", got.State, got.Message, tc.state, want)
+		}
 	}
 }
 

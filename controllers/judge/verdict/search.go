@@ -28,7 +28,8 @@ func Searched(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus) (s v1b
 	if found.High > 0 {
 		s.High = plan.LoadText(spec, found.High)
 	}
-	if len(probes) > 0 && probes[len(probes)-1].Outcome == search.Breached {
+	// What breached a load below one that was kept is a disturbance, or doubt, and limits no higher load.
+	if n := len(probes); n > 0 && probes[n-1].Outcome == search.Breached && probes[n-1].Load >= found.High {
 		s.Breach = joined(run.firstBreach(), run.growth(&status.Steps[len(status.Steps)-1]))
 	}
 	s.Message = text.Truncate(run.searchMessage(&s, found, probes), maxMessage)

@@ -114,6 +114,12 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 			24, true, limit(450_000_000), "Found from 421.2 to 463.3: p95 is Failed in 463.3/s (2).",
 			"Passed: Kept up to 421.2/s: for 1s, the time of a probe, and not held for longer (spec.search.hold is 0s). Not kept at 463.3/s: p95 is Failed in 463.3/s (2).",
 		},
+		"the limit, though the load that was found was breached once": {
+			24, true, func(_ int64, n int) v1beta1.ThresholdState {
+				return map[byte]v1beta1.ThresholdState{'k': passed, 'b': broken}["kkbbbkkbbkbbbkk"[n]]
+			}, "Found from 256.9 to 282.5: p95 is Failed in 282.5/s (2).",
+			"Passed: Kept up to 256.9/s: for 1s, the time of a probe, and not held for longer (spec.search.hold is 0s). Not kept at 282.5/s: p95 is Failed in 282.5/s (2).",
+		},
 		"the limit, though a probe said nothing": {
 			24, false, unclear(1, 2), "Found from 420 to 462: p95 is Failed in 462 users (2).",
 			"Passed: Kept up to 420 users: for 1s, the time of a probe, and not held for longer (spec.search.hold is 0s). Not kept at 462 users: p95 is Failed in 462 users (2).",

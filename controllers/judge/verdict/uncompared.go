@@ -58,13 +58,3 @@ func (r run) isLeftOut(i int) bool {
 	}
 	return len(steps) > 0
 }
-
-// leftOut is how many thresholds were not judged, although the run passed.
-func (r run) leftOut() (n int) {
-	for i := range min(len(r.spec.Thresholds), len(r.thresholds)) {
-		if r.thresholds[i].State == v1beta1.ThresholdPending && r.isLeftOut(i) {
-			n++
-		}
-	}
-	return n
-}

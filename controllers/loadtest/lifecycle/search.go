@@ -35,7 +35,7 @@ func (r *running) appendProbe() (appended bool) {
 // tellProbe says what came of a probe.
 func (r *running) tellProbe(step *v1beta1.StepStatus) {
 	outcome := "the target could not be judged"
-	switch sound := step.Result != nil && rungs.IsSound(step.Result); {
+	switch sound := rungs.IsWhole(step, r.out.Status.Workers.Desired) && rungs.IsSound(step.Result); {
 	case sound && step.ThresholdState == v1beta1.ThresholdFailed:
 		outcome = "a threshold was breached"
 	case sound && step.ThresholdState == v1beta1.ThresholdPassed:

@@ -73,8 +73,9 @@ func TestWhatCameOfAProbe(t *testing.T) {
 		"nothing is known":    {v1beta1.ThresholdPassed, nil, "the target could not be judged"},
 	} {
 		r := &running{&pass{}}
-		r.tellProbe(&v1beta1.StepStatus{Name: "7", ThresholdState: tc.state, Result: tc.result})
-		same.As(t, name, []Event{{Reason: "Probed", Message: "Step 7: " + tc.want + "."}}, r.out.Events)
+		r.tellProbe(&v1beta1.StepStatus{Name: "7", State: v1beta1.StepComplete, ThresholdState: tc.state, Result: tc.result})
+		r.tellProbe(&v1beta1.StepStatus{Name: "8", State: v1beta1.StepCut, ThresholdState: tc.state, Result: tc.result})
+		same.As(t, name, []Event{{Reason: "Probed", Message: "Step 7: " + tc.want + "."}, {Reason: "Probed", Message: "Step 8: the target could not be judged."}}, r.out.Events)
 	}
 }
 

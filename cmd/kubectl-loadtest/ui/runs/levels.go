@@ -3,6 +3,7 @@ package runs
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -28,12 +29,14 @@ func (c LevelChange) String() string {
 	return fmt.Sprintf("%s has another level since %s (%s): %s instead of %s, %+.0f %%.", c.Metric, c.Run, c.Created.UTC().Format("2006-01-02 15:04"), c.After, c.Before, c.Change)
 }
 
-// watched are the metrics whose levels are looked at; the value is 0 where it is not known.
-var watched = []struct {
+// leveled is a metric whose level is looked at; the value is 0 where it is not known.
+type leveled struct {
 	name  string
 	value func(*Run) float64
 	text  func(value float64, unit string) string
-}{
+}
+
+var watched = []leveled{
 	{"sustained", func(r *Run) float64 { return r.Load }, func(v float64, unit string) string {
 		if unit == "users" {
 			return fmt.Sprintf("%.4g users", v)
@@ -50,13 +53,7 @@ var watched = []struct {
 func LevelChanges(family []*Run) []LevelChange {
 	var list []LevelChange
 	for _, m := range watched {
-		var counted []*Run
-		var values []float64
-		for _, r := range family {
-			if v := m.value(r); v > 0 && says(r) && (m.name != "sustained" || r.Unit == unitOf(family)) {
-				counted, values = append(counted, r), append(values, v)
-			}
-		}
+		counted, values := m.of(family)
 		for _, c := range changepoint.Of(values) {
 			first := counted[c.At]
 			list = append(list, LevelChange{
@@ -66,6 +63,28 @@ func LevelChanges(family []*Run) []LevelChange {
 		}
 	}
 	return list
+}
+
+// LeastRuns is how many runs it takes to tell a change of a level.
+const LeastRuns = 2 * changepoint.LeastRuns
+
+// HaveLevels says whether so many runs of a family have a metric whose level is looked at.
+func HaveLevels(family []*Run) bool {
+	return slices.ContainsFunc(watched, func(m leveled) bool {
+		counted, _ := m.of(family)
+		return len(counted) >= LeastRuns
+	})
+}
+
+// of are the runs of a family that count, and their values.
+func (m leveled) of(family []*Run) (counted []*Run, values []float64) {
+	unit := unitOf(family)
+	for _, r := range family {
+		if v := m.value(r); v > 0 && says(r) && (m.name != "sustained" || r.Unit == unit) {
+			counted, values = append(counted, r), append(values, v)
+		}
+	}
+	return counted, values
 }
 
 func says(r *Run) bool {
