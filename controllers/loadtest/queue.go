@@ -191,18 +191,26 @@ func (l *line) with(runs []queue.Run, lt *v1beta1.LoadTest, workers int32, rules
 type rules struct {
 	policy *policy.Policy
 	now    time.Time
-	known  map[string]policy.Rules
+	known  map[string]rulesOfNamespace
+}
+
+// rulesOfNamespace are those of one, with whether they hold its runs: quiet hours take longer to look at
+// than all else in the order of thousands of runs that wait.
+type rulesOfNamespace struct {
+	policy.Rules
+	held bool
 }
 
 func rulesOf(p *policy.Policy, now time.Time) *rules {
-	return &rules{policy: p, now: now, known: map[string]policy.Rules{}}
+	return &rules{policy: p, now: now, known: map[string]rulesOfNamespace{}}
 }
 
 // of are the rules of a namespace.
-func (r *rules) of(namespace string) policy.Rules {
+func (r *rules) of(namespace string) rulesOfNamespace {
 	known, ok := r.known[namespace]
 	if !ok {
-		known = r.policy.For(namespace)
+		known.Rules = r.policy.For(namespace)
+		known.held = known.Hold(r.now) != nil
 		r.known[namespace] = known
 	}
 	return known
@@ -214,7 +222,7 @@ func (r *rules) stateOf(lt *v1beta1.LoadTest) queue.State {
 	switch {
 	case lt.Status.StartTime != nil || lifecycle.Finished(lt):
 		return queue.Begun
-	case lt.Spec.Suspend || lt.Spec.Terminate || r.of(lt.Namespace).Hold(r.now) != nil:
+	case lt.Spec.Suspend || lt.Spec.Terminate || r.of(lt.Namespace).held:
 		return queue.Held
 	}
 	return queue.Waiting
