@@ -44,13 +44,14 @@ func (r *Reconciler) place(ctx context.Context, lt *v1beta1.LoadTest, p *policy.
 }
 
 // placeAgain is the place of a run that waits, of which the cache has what the queue reads;
-// nil: it is not known, or it is not to begin any more.
+// nil: it is not known, or it is not to begin any more, as when it needs more workers than the
+// administrator allows by now: no other would begin until it was refused.
 func (r *Reconciler) placeAgain(ctx context.Context, lt *v1beta1.LoadTest, p *policy.Policy, now time.Time) (*queue.Place, error) {
 	rules := rulesOf(p, now)
 	r.line.mu.Lock()
 	defer r.line.mu.Unlock()
 	workers, known := r.line.needs[lt.UID]
-	if !known || rules.stateOf(lt) != queue.Waiting {
+	if most := rules.of(lt.Namespace).Limits.Workers; !known || rules.stateOf(lt) != queue.Waiting || most > 0 && workers > most {
 		return nil, nil
 	}
 	return r.admit(ctx, lt, workers, rules)
