@@ -65,7 +65,7 @@ func lastCreated(job *batchv1.Job, pods []corev1.Pod) time.Time {
 	return last
 }
 
-// refusal is what the latest of the events says, without the name of the pod. Whoever may create events
+// refusal is what the latest of the events says, without the name of the pod. Anyone who may create events
 // can write one.
 func refusal(events []eventsv1.Event) string {
 	var latest time.Time
