@@ -179,7 +179,9 @@ func (c *Coordinator) detachLocked(s *session) (current bool) {
 		w.session = nil
 	}
 	if !r.directed() && !r.connected() {
-		delete(c.runs, r.id)
+		if c.runs[r.id] == r { // and not a later one, of workers that came since
+			delete(c.runs, r.id)
+		}
 		r.stopTimer()
 	}
 	return current

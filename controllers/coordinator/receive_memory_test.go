@@ -140,16 +140,20 @@ func TestSnapshotsThatWaitTakeRoom(t *testing.T) {
 	}
 }
 
-// A forgotten run has no room any more, even if a snapshot of it waits.
+// A forgotten run has no room any more, whether a snapshot of it waits or comes a moment later.
 func TestForgottenRunsHaveNoRoom(t *testing.T) {
 	c, _, _ := newIdleCoordinator()
 	d := running("a", 1, 0)
 	d.Start = nil
 	c.Direct("a", d)
-	release, err := c.reserve(c.runs["a"], 1000)
+	run := c.runs["a"]
+	before, err := c.reserve(run, 1000)
 	must.Succeed(t, err)
 	c.Forget("a")
-	release()
+	after, err := c.reserve(run, 1000)
+	must.Succeed(t, err)
+	before()
+	after()
 	if c.kept != 0 {
 		t.Errorf("%d bytes are kept", c.kept)
 	}

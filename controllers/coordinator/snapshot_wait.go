@@ -75,10 +75,14 @@ func footprint(m *workerv1.Snapshot) int {
 	return proto.Size(m) + part*(len(of.GetRequests())+len(of.GetJourneys()))
 }
 
-// reserve keeps room for a snapshot that waits for its step.
+// reserve keeps room for a snapshot that waits for its step. Of a run that was forgotten a moment ago, nothing
+// waits any more.
 func (c *Coordinator) reserve(r *runState, size int) (release func(), err error) {
 	c.locked(func() {
-		if r.kept+size > maxKeptOfRun || !c.hasRoom(r, size) {
+		switch {
+		case r.forgotten:
+			return
+		case r.kept+size > maxKeptOfRun || !c.hasRoom(r, size):
 			err = c.reject(rejectRoom, codes.ResourceExhausted, "the operator has no room for measurements of steps that have not begun")
 			return
 		}

@@ -82,6 +82,28 @@ func TestUndirectedRunStaysWhileAWorkerIsConnected(t *testing.T) {
 	}
 }
 
+// A session that was replaced may take seconds to return, since its worker does not read. The run is
+// another one by then, and is left as it is.
+func TestSessionThatReturnsLateLeavesALaterRunAlone(t *testing.T) {
+	for _, directs := range []bool{false, true} {
+		c, _, _ := newIdleCoordinator()
+		old, young, next := sessionOf("a", 0), sessionOf("a", 0), sessionOf("a", 0)
+		must.Succeed(t, errors.Join(c.attach(old), c.attach(young)))
+		c.detach(young) // the last that is connected: a run without a directive goes
+		must.Succeed(t, c.attach(next))
+		if directs {
+			c.Direct("a", running("a", 1, 0))
+		}
+		c.detach(old)
+		if !directs {
+			c.Direct("a", running("a", 1, 0))
+		}
+		if o := c.Observe("a"); len(o.Workers) != 1 || !o.Workers[0].Connected {
+			t.Errorf("directed before: %t; observed %+v, want the worker connected", directs, o.Workers)
+		}
+	}
+}
+
 func TestMessagesOfAReplacedSessionAreIgnored(t *testing.T) {
 	c, clk, notices := newIdleCoordinator()
 	c.Direct("a", running("a", 1, 0))

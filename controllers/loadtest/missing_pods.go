@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // failedCreate is the reason of the Job controller's events that tell why it
@@ -64,14 +65,15 @@ func lastCreated(job *batchv1.Job, pods []corev1.Pod) time.Time {
 	return last
 }
 
-// refusal is what the latest of the events says, without the name of the pod.
+// refusal is what the latest of the events says, without the name of the pod. Anyone who may create events
+// can write one.
 func refusal(events []eventsv1.Event) string {
 	var latest time.Time
 	message := ""
 	for i := range events {
 		e := &events[i]
 		if at := lastSeen(e); message == "" || at.After(latest) {
-			latest, message = at, writes.WithoutObject(e.Note)
+			latest, message = at, text.Clean(writes.WithoutObject(e.Note), maxPodMessage)
 		}
 	}
 	return message

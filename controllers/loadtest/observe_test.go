@@ -58,7 +58,11 @@ func TestPodState(t *testing.T) {
 			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 1, Message: "starting\ncannot read the token\n"}),
 			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Error, exit code 1: cannot read the token",
 		},
-		"evicted": {status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"},
+		"failed with a message for terminals": {
+			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 1, Message: "\x1b[2Jall is well"}),
+			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Error, exit code 1: [2Jall is well",
+		},
+		"evicted": {status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on\nmemory"},
 			state: exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Evicted: low on memory"},
 		"evicted, and its container unknown": {
 			status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory", ContainerStatuses: []corev1.ContainerStatus{{}}},
@@ -67,9 +71,10 @@ func TestPodState(t *testing.T) {
 		"gone": {status: corev1.PodStatus{Phase: corev1.PodSucceeded}, state: exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "its pod ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			state, reason, message := podState(&corev1.Pod{Status: tc.status})
-			if state != tc.state || reason != tc.reason || message != tc.message {
-				t.Errorf("got %v, %q, %q; want %v, %q, %q", state, reason, message, tc.state, tc.reason, tc.message)
+			var w exchange.Worker
+			observePod(&w, &corev1.Pod{Status: tc.status})
+			if w.Pod != tc.state || w.PodReason != tc.reason || w.PodMessage != tc.message {
+				t.Errorf("got %v, %q, %q; want %v, %q, %q", w.Pod, w.PodReason, w.PodMessage, tc.state, tc.reason, tc.message)
 			}
 		})
 	}

@@ -44,13 +44,14 @@ func (r *Reconciler) place(ctx context.Context, lt *v1beta1.LoadTest, p *policy.
 }
 
 // placeAgain is the place of a run that waits, of which the cache has what the queue reads;
-// nil: it is not known, or it is not to begin any more.
+// nil: it is not known, or it is not to begin any more, as when it needs more workers than the
+// administrator allows by now: no other would begin until it was refused.
 func (r *Reconciler) placeAgain(ctx context.Context, lt *v1beta1.LoadTest, p *policy.Policy, now time.Time) (*queue.Place, error) {
 	rules := rulesOf(p, now)
 	r.line.mu.Lock()
 	defer r.line.mu.Unlock()
 	workers, known := r.line.needs[lt.UID]
-	if !known || rules.stateOf(lt) != queue.Waiting {
+	if most := rules.of(lt.Namespace).Limits.Workers; !known || rules.stateOf(lt) != queue.Waiting || most > 0 && workers > most {
 		return nil, nil
 	}
 	return r.admit(ctx, lt, workers, rules)
@@ -191,18 +192,26 @@ func (l *line) with(runs []queue.Run, lt *v1beta1.LoadTest, workers int32, rules
 type rules struct {
 	policy *policy.Policy
 	now    time.Time
-	known  map[string]policy.Rules
+	known  map[string]rulesOfNamespace
+}
+
+// rulesOfNamespace are those of one, with whether they hold its runs: quiet hours take longer to look at
+// than all else in the order of thousands of runs that wait.
+type rulesOfNamespace struct {
+	policy.Rules
+	held bool
 }
 
 func rulesOf(p *policy.Policy, now time.Time) *rules {
-	return &rules{policy: p, now: now, known: map[string]policy.Rules{}}
+	return &rules{policy: p, now: now, known: map[string]rulesOfNamespace{}}
 }
 
 // of are the rules of a namespace.
-func (r *rules) of(namespace string) policy.Rules {
+func (r *rules) of(namespace string) rulesOfNamespace {
 	known, ok := r.known[namespace]
 	if !ok {
-		known = r.policy.For(namespace)
+		known.Rules = r.policy.For(namespace)
+		known.held = known.Hold(r.now) != nil
 		r.known[namespace] = known
 	}
 	return known
@@ -214,7 +223,7 @@ func (r *rules) stateOf(lt *v1beta1.LoadTest) queue.State {
 	switch {
 	case lt.Status.StartTime != nil || lifecycle.Finished(lt):
 		return queue.Begun
-	case lt.Spec.Suspend || lt.Spec.Terminate || r.of(lt.Namespace).Hold(r.now) != nil:
+	case lt.Spec.Suspend || lt.Spec.Terminate || r.of(lt.Namespace).held:
 		return queue.Held
 	}
 	return queue.Waiting

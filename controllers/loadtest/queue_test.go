@@ -201,6 +201,27 @@ func TestRefusedRunLeavesItsPlace(t *testing.T) {
 	same.As(t, "phase of the second", v1beta1.PhaseStarting, list[1].Status.Phase)
 }
 
+// A run that waits, and needs more workers than one may have since a limit was lowered, keeps nothing free until
+// it could begin: it is refused at once.
+func TestRunThatWaitsAboveALoweredLimitIsRefused(t *testing.T) {
+	t.Parallel()
+	r := crowded(t, "runs: 1", "")
+	list := restored(t, 3)
+	for i, workers := range []int32{1, 3, 1} {
+		change(t, list[i], func(s *v1beta1.LoadTestSpec) { s.Parallelism = &workers })
+	}
+	r.passes(list)
+	same.As(t, "how many wait", 2, len(inPhase(list, v1beta1.PhaseQueued)))
+	lowered := limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{workers: 2, workersAtOnce: 2}]}")
+	r.Policy = func() *policy.Policy { return lowered }
+	r.passes(list[1:2])
+	if c := v1beta1.NotCarriedOut(list[1].Status.Conditions); c == nil || c.Reason != v1beta1.ReasonLimitExceeded {
+		t.Errorf("the second is %s (%+v), want that it is refused", list[1].Status.Phase, c)
+	}
+	r.passes(list[2:])
+	same.As(t, "phase of the third", v1beta1.PhaseStarting, list[2].Status.Phase)
+}
+
 // Priority is before age, and a run held by spec.suspend has no place.
 func TestPriorityClassIsBeforeAge(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -110,4 +111,16 @@ type stored struct{ client.Reader }
 func (stored) Get(_ context.Context, name client.ObjectKey, o client.Object, _ ...client.GetOption) error {
 	o.SetName(name.Name)
 	return nil
+}
+
+// Each pass over a run of the queue looks at all that wait, thousands perhaps. Quiet hours are looked at once for
+// those of a namespace.
+func TestQuietHoursAreLookedAtOnceForANamespace(t *testing.T) {
+	quiet, err := policy.Load([]byte(`quietHours: [{from: "22:00", to: "06:00", timeZone: Europe/Berlin}]`))
+	must.Succeed(t, err)
+	rules, lt := rulesOf(quiet, time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)), &v1beta1.LoadTest{}
+	rules.stateOf(lt)
+	if n := testing.AllocsPerRun(10, func() { rules.stateOf(lt) }); n > 0 {
+		t.Errorf("%v allocations for one run more of a namespace, want none", n)
+	}
 }

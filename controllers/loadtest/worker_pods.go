@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // observePods adds the pods of the run's Job to the workers with their numbers. A pod
@@ -46,7 +47,10 @@ func observePods(workers []exchange.Worker, job *batchv1.Job, pods []corev1.Pod)
 	}
 }
 
-// observePod adds its pod to a worker.
+// maxPodMessage bounds what is said of a pod: a condition has no more.
+const maxPodMessage = 1024
+
+// observePod adds its pod to a worker. What a container wrote as its reason may be anything.
 func observePod(w *exchange.Worker, pod *corev1.Pod) {
 	w.Pod, w.PodReason, w.PodMessage = podState(pod)
 	w.PodEnding, w.PodTakenAway = !pod.DeletionTimestamp.IsZero(), isTakenAway(pod)
@@ -56,6 +60,7 @@ func observePod(w *exchange.Worker, pod *corev1.Pod) {
 	case !w.PodEnding && !w.Connected && isOnLostNode(pod):
 		w.PodTakenAway, w.PodReason, w.PodMessage = true, v1beta1.ReasonWorkerLost, "its node is not ready"
 	}
+	w.PodMessage = text.Clean(strings.ReplaceAll(w.PodMessage, "\n", " "), maxPodMessage)
 }
 
 // podState is where a pod stands and, if something is wrong, what.

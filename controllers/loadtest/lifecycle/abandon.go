@@ -42,15 +42,14 @@ func Abandon(lt *v1beta1.LoadTest, cause *Cause, seen Observed, now time.Time) D
 	s := &r.out.Status
 	s.ObservedGeneration, s.Verdict, s.Phase = lt.Generation, v1beta1.VerdictError, v1beta1.PhaseFinished
 	s.Steps = r.abandonedSteps(cause.Refused)
-	s.Internal.Auditing = nil
+	r.giveUpAudits()
 	if cause.Refused >= withoutResults {
 		s.Baseline, s.Environment = nil, nil
 	}
 	r.set(v1beta1.ConditionThresholdsMet, metav1.ConditionUnknown, v1beta1.ReasonNotFinished, "The run ended before it could be judged.")
 	r.set(v1beta1.ConditionCarriedOut, metav1.ConditionFalse, cause.Reason, cause.Message)
 	r.conclude()
-	done := metav1.NewTime(now)
-	s.CompletionTime = &done
+	r.complete()
 	r.warn(cause.Reason, cause.Message)
 	r.out.RequeueAfter = r.untilWake()
 	return r.out

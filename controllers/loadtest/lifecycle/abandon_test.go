@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -57,14 +58,19 @@ func TestAbandonedStatusShrinks(t *testing.T) {
 	}
 }
 
-// Steps that had not begun never do.
+// Steps that had not begun never do, and nothing is waited for any more.
 func TestAbandonedStepsAreSkipped(t *testing.T) {
-	lt := limited(0)
+	lt := storing(limited(0))
+	lt.Status.Audits, lt.Status.Workers.Silent = plan.Audits(&lt.Spec), 1
 	lt.Status.Internal.Auditing = &v1beta1.Auditing{}
 	d := lifecycle.Abandon(lt, lifecycle.PassFailed("no", 0), lifecycle.Observed{}, began.Add(time.Hour))
 	if done := d.Status.CompletionTime; d.Status.Internal.Auditing != nil || done == nil || !done.Time.Equal(began.Add(time.Hour)) {
 		t.Errorf("it is audited: %+v; completed: %v", d.Status.Internal.Auditing, done)
 	}
+	if a := d.Status.Audits[0]; a.State != v1beta1.AuditInconclusive || d.Status.Workers.Silent != 0 {
+		t.Errorf("the audit is %s, and %d workers are silent; want Inconclusive, and none", a.State, d.Status.Workers.Silent)
+	}
+	same.As(t, "AuditsPassed", "Unknown NotFinished: The run ended before the audits could be performed.", said(d.Status, v1beta1.ConditionAuditsPassed))
 	if d.Status.Steps[1].State != v1beta1.StepSkipped || d.Status.Verdict != v1beta1.VerdictError {
 		t.Errorf("the step is %s, the verdict %s; want Skipped, Error", d.Status.Steps[1].State, d.Status.Verdict)
 	}

@@ -1,10 +1,12 @@
 package lifecycle_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -186,5 +188,23 @@ func TestQuestionsOfBothTargetsAreAsked(t *testing.T) {
 		if got := said(s, v1beta1.ConditionTargetVerified); !strings.HasPrefix(got, want) {
 			t.Errorf("%d answers: TargetVerified is %s, want %s", answers, got, want)
 		}
+	}
+}
+
+// The API server takes no event with a longer note than a condition has here: it would be lost.
+func TestEventsAreAsShortAsConditions(t *testing.T) {
+	lt := &v1beta1.LoadTest{Spec: ladder()}
+	lt.Spec.Worker = &v1beta1.Worker{}
+	for i := range 20 {
+		lt.Spec.Worker.Tolerations = append(lt.Spec.Worker.Tolerations, corev1.Toleration{Key: fmt.Sprint("taint-", i)})
+	}
+	d := decide(lt, lifecycle.Observed{}, 0)
+	for _, e := range d.Events {
+		if c := v1beta1.NotCarriedOut(d.Status.Conditions); e.Message != c.Message || len(e.Message) != 1024 {
+			t.Errorf("%d bytes in an event and %d in the condition, want the same 1024", len(e.Message), len(c.Message))
+		}
+	}
+	if len(d.Events) == 0 {
+		t.Error("there is no event")
 	}
 }

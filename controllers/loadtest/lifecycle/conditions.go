@@ -11,7 +11,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
-// maxMessage bounds a condition's message; the API server would refuse 32 KiB.
+// maxMessage bounds a condition's message, of which the API server would refuse 32 KiB, and an event's, of
+// which it refuses more than this.
 const maxMessage = 1024
 
 // Finished says whether a run is over. Its steps no longer change.

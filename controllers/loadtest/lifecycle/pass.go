@@ -6,6 +6,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // inputs are all that a pass reads. No phase writes to them, nor to what they point to: a
@@ -85,10 +86,14 @@ func (r *pass) untilWake() time.Duration {
 	return max(at.Sub(r.now), time.Millisecond)
 }
 
-func (r *pass) event(reason, message string) {
-	r.out.Events = append(r.out.Events, Event{Reason: reason, Message: message})
-}
+// event and warn say something in an event, once the status is written. The API server refuses a longer message.
+func (r *pass) event(reason, message string) { r.say(Event{Reason: reason, Message: message}) }
 
 func (r *pass) warn(reason, message string) {
-	r.out.Events = append(r.out.Events, Event{Warning: true, Reason: reason, Message: message})
+	r.say(Event{Warning: true, Reason: reason, Message: message})
+}
+
+func (r *pass) say(e Event) {
+	e.Message = text.Truncate(e.Message, maxMessage)
+	r.out.Events = append(r.out.Events, e)
 }

@@ -85,9 +85,10 @@ func (r *pass) delayWrite() (delayed bool) {
 }
 
 // paceWrites puts off a status that differs from the stored one only in the progress of the
-// run. It reads the whole next status and the events, and takes the status back.
+// run. It reads the whole next status, the events and whether LoadTests are created, whose UIDs
+// are written with it, and takes the status back.
 func (r *pass) paceWrites() (goesOn bool) {
-	if r.now.Before(r.liveFrom()) && len(r.out.Events) == 0 &&
+	if r.now.Before(r.liveFrom()) && len(r.out.Events) == 0 && len(r.out.CreateLoads) == 0 &&
 		!equality.Semantic.DeepEqual(r.read, r.out.Status) && equality.Semantic.DeepEqual(lasting(r.read), lasting(r.out.Status)) {
 		r.wake(r.liveFrom())
 		r.out.Status = r.read

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
@@ -135,6 +136,25 @@ func TestShortStepsOfLargeObjectsWaitForTheStore(t *testing.T) {
 		steps := lifecycle.Decide(lt, policy.Rules{}, seen, now).Status.Steps
 		if start := steps[1].StartTime; steps[0].Result == nil || start == nil || start.Sub(now) != tc.want {
 			t.Errorf("%s: the step is %s, and the next begins at %v, want %v after %v", name, steps[0].State, start, tc.want, now)
+		}
+	}
+}
+
+// The UIDs of LoadTests that a pass creates for loads are written with its status, however little else it says.
+func TestPaceOfLoads(t *testing.T) {
+	f := newFamily(t)
+	f.refused["late"] = &lifecycle.Refusal{Message: "the quota is used up", At: f.now}
+	f.pass()
+	f.says("readers", metav1.ConditionFalse, v1beta1.ReasonWaiting)
+	f.pass()
+	f.ready("readers")
+	seen := f.seen()
+	seen.Written = lifecycle.Written{At: began, Size: 1_000_000}
+	for after, creates := range map[time.Duration]bool{4 * time.Second: false, 5 * time.Second: true} {
+		d := lifecycle.Decide(f.parent, f.rules, seen, began.Add(after))
+		written := !equality.Semantic.DeepEqual(f.parent.Status, d.Status)
+		if created := len(d.CreateLoads) > 0; created != creates || written != creates {
+			t.Errorf("after %s: creates a load: %t, written: %t; want both %t", after, created, written, creates)
 		}
 	}
 }
