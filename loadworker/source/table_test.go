@@ -71,7 +71,8 @@ func TestReadTableRefuses(t *testing.T) {
 		"a header only":                     {CSV, "a,b\n", `data "d", file f: has 0 rows, so worker 1 gets none: it needs at least as many rows as there are workers, 2`},
 		"fewer rows than workers":           {CSV, "a\n1\n", `data "d", file f: has 1 rows, so worker 1 gets none`},
 		"a value too few":                   {CSV, "a,b\n1,2\n3\n", `data "d", file f, line 3: has 1 values for 2 columns`},
-		"a quote that has no end":           {CSV, "a,b\n1,\"2\n", `data "d", file f, line`},
+		"a quote that has no end":           {CSV, "a,b\n1,\"2\n3,4\n", `data "d", file f, line 2: extraneous or missing " in quoted-field`},
+		"a quote without an end, much later": {CSV, "a,b\n1,\"\n\"\n2,\"3\n" + strings.Repeat("4,5\n", maxRow/4), `data "d", file f, line 4: is the beginning of a row of more than 16777216 bytes: a quote`},
 		"a column that is no name":          {CSV, "short-code\n1\n", `data "d", file f, line 1: column 1 has no name`},
 		"a column that is a variable":       {CSV, "user\n1\n", `data "d", file f, line 1: column 1 has the name of a variable, user`},
 		"the one with a range":              {CSV, "rand\n1\n", `column 1 has the name of a variable`},
@@ -120,9 +121,9 @@ func TestReadTableTakesALongLine(t *testing.T) {
 
 // The error of a table that is too large names the line that exceeded the bound.
 func TestReadTableIsBounded(t *testing.T) {
-	text := "a\nx\n" + strings.Repeat("x", maxTable)
+	text := "a\nx\n" + strings.Repeat(strings.Repeat("x", maxRow-1)+"\n", maxTable/maxRow)
 	_, err := ReadTable(strings.NewReader(text), File{Name: "d", Path: "f", Workers: 1})
-	if want := `data "d", file f, line 3: more than the 64 MiB that a worker holds`; err == nil || !strings.HasPrefix(err.Error(), want) {
+	if want := `data "d", file f, line 6: more than the 64 MiB that a worker holds`; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("ReadTable = %v, want %s…", err, want)
 	}
 }
