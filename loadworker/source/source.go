@@ -38,6 +38,8 @@ type Config struct {
 type Source struct {
 	requests []request
 	cycle    []int
+	// block is after how many arrivals of all workers the cycle goes on one position later; 0: it does not.
+	block    int64
 	seed     int64
 	tables   []*Table
 	counters []cycleCounters // by table
@@ -101,8 +103,10 @@ func New(c Config) (*Source, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	workers := int64(max(c.Workers, 1))
 	s.cycle = cycle(weights)
-	s.counters = s.newCycleCounters(int64(max(c.Workers, 1)))
+	s.block = blockOf(int64(len(s.cycle)), workers)
+	s.counters = s.newCycleCounters(workers)
 	s.countTurns()
 	return s, s.checkMessages()
 }
@@ -167,6 +171,14 @@ func (s *Source) FirstOf(item int) int {
 		return s.journeys[n].turns[0].request
 	}
 	return item
+}
+
+// Position is where in the mix, as RequestOf counts it, the n-th of all arrivals or sessions is.
+func (s *Source) Position(n int64) int64 {
+	if s.block > 0 {
+		n += n / s.block
+	}
+	return n
 }
 
 // RequestOf returns the request of the mix that is the k-th of a user, or, beyond the

@@ -38,6 +38,7 @@ type Values struct {
 // place is a place in the mix.
 type place struct {
 	user    int64 // over all workers
+	at      int64 // where in the mix the user begins
 	item    int64 // of the mix's cycle, counted from the user's first
 	journey *journey
 	first   int // turn of the journey that is carried out
@@ -50,7 +51,7 @@ type place struct {
 func (s *Source) NewWalk(user, number, users int64) Walk {
 	w := Walk{source: s, number: number, users: users}
 	w.jars = make([]cookie.Jar, s.targets)
-	w.place = place{user: user}
+	w.place = place{user: user, at: user}
 	w.place.enter(s)
 	return w
 }
@@ -63,11 +64,11 @@ func (w *Walk) Keep(v Values) {
 	}
 }
 
-// Begin has the walk begin as a new one, of a user without any value of the one before. It keeps the
+// Begin has the walk begin as that of a session, without any value of the one before. It keeps the
 // memory of that one.
 func (w *Walk) Begin(user, number int64) {
 	w.forget()
-	w.number, w.thoughts, w.place = number, 0, place{user: user}
+	w.number, w.thoughts, w.place = number, 0, place{user: user, at: w.source.Position(user)}
 	w.place.enter(w.source)
 }
 
@@ -88,7 +89,7 @@ func (w *Walk) Items() int64 { return w.place.item }
 
 // enter begins the item of the mix at which the place is.
 func (p *place) enter(s *Source) {
-	p.journey, p.first, p.turn, p.request = nil, 0, 0, s.RequestOf(p.user, p.item)
+	p.journey, p.first, p.turn, p.request = nil, 0, 0, s.RequestOf(p.at, p.item)
 	if n := p.request - len(s.requests); n >= 0 {
 		p.journey = &s.journeys[n]
 		p.request = p.journey.turns[0].request
