@@ -1,5 +1,7 @@
 package source
 
+import "slices"
+
 // cycle arranges the indexes of the weights so that each occurs as often as its
 // weight, reduced by the greatest common divisor, and evenly spread.
 //
@@ -171,18 +173,18 @@ func (c cycleCounters) of(by int64) *cycleCounter {
 	}
 }
 
-// newCycleCounters returns the counters of the tables whose rows are taken in turn.
-func (s *Source) newCycleCounters(workers int64) []cycleCounters {
+// newCycleCounters returns the counters of the tables whose rows are taken in turn, by requests or by sessions.
+func (s *Source) newCycleCounters() []cycleCounters {
 	counters := make([]cycleCounters, len(s.tables))
 	for slot, t := range s.tables {
-		if t.choice != Sequential {
+		if t.choice != Sequential && !slices.ContainsFunc(s.journeys, func(j journey) bool { return j.user == slot+1 }) {
 			continue
 		}
 		takes := make([]bool, len(s.cycle))
-		for i, request := range s.cycle {
-			takes[i] = request < len(s.requests) && s.Takes(request, t)
+		for i, item := range s.cycle {
+			takes[i] = s.takesRow(item, slot)
 		}
-		counters[slot] = cycleCounters{users: newCycleCounter(takes, 1), arrivals: newCycleCounter(takes, workers)}
+		counters[slot] = cycleCounters{users: newCycleCounter(takes, 1), arrivals: newCycleCounter(takes, s.workers)}
 		if s.block > 0 {
 			counters[slot].arrivals.visitRings()
 		}

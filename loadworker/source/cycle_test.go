@@ -1,11 +1,15 @@
 package source
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/quick"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/pace"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestCycle(t *testing.T) {
@@ -146,6 +150,37 @@ func TestSequentialTakesEachRowAsOften(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Journeys and requests of a mix take rows each, whichever items are beside them; a session has a row of its own likewise.
+func TestItemsTakeEachRowAsOften(t *testing.T) {
+	const n = 80
+	for workers := range int64(3) {
+		workers++
+		users, all := rows(t, Uniform, "u", "0", "1", "2", "3"), rows(t, Sequential, "a", "0", "1", "2", "3")
+		requests := []Request{{Name: "in journey", Method: "GET", Path: "/j${u}${a}"}, {Name: "with", Weight: 1, Method: "GET", Path: "/w${a}"}, {Name: "without", Weight: 2, Method: "GET", Path: "/"}}
+		journeys := []Journey{{Name: "j", Weight: 1, User: users, Steps: []JourneyStep{{Request: 0, Times: 1}, {Request: 0, Times: 1, If: "u == '1'"}}}}
+		s := mustNew(t, Config{Requests: requests, Journeys: journeys, Tables: []*Table{users, all}, Workers: int32(workers)})
+		var ofUsers, ofAll [4]int
+		walk, b := s.NewWalk(0, 0, 1), Buffer{}
+		for k := range int64(n) {
+			walk.Begin(workers-1+k*workers, k)
+			walk.Render(&b, Vars{})
+			path := string(b.Request.Path)
+			if row, ok := strings.CutPrefix(path, "/j"); ok {
+				ofUsers[row[0]-'0']++
+				ofAll[row[1]-'0']++
+				if m := walk.Next(true, pace.Draws{}); m.Over == (row[0] == '1') {
+					t.Errorf("a session that sends %s goes on: %t", path, !m.Over)
+				}
+			} else if row, ok := strings.CutPrefix(path, "/w"); ok {
+				ofAll[row[0]-'0']++
+			}
+		}
+		const each = n / 4 / 4 // of the mix, and of the rows
+		same.As(t, fmt.Sprintf("of %d workers, rows of users", workers), [4]int{each, each, each, each}, ofUsers)
+		same.As(t, fmt.Sprintf("of %d workers, rows in turn", workers), [4]int{2 * each, 2 * each, 2 * each, 2 * each}, ofAll)
+	}
 }
 
 // rowsTaken are the paths of the first request of a mix, as it comes in n turns of an order.

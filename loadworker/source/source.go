@@ -40,6 +40,7 @@ type Source struct {
 	cycle    []int
 	// block is after how many arrivals of all workers the cycle goes on one position later; 0: it does not.
 	block    int64
+	workers  int64
 	seed     int64
 	tables   []*Table
 	counters []cycleCounters // by table
@@ -103,10 +104,9 @@ func New(c Config) (*Source, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	workers := int64(max(c.Workers, 1))
-	s.cycle = cycle(weights)
-	s.block = blockOf(int64(len(s.cycle)), workers)
-	s.counters = s.newCycleCounters(workers)
+	s.cycle, s.workers = cycle(weights), int64(max(c.Workers, 1))
+	s.block = blockOf(int64(len(s.cycle)), s.workers)
+	s.counters = s.newCycleCounters()
 	s.countTurns()
 	return s, s.checkMessages()
 }
@@ -163,6 +163,15 @@ func (s *Source) Takes(request int, t *Table) bool {
 		}
 	}
 	return false
+}
+
+// takesRow reports whether an item of the mix takes a row of the table of a slot, for a request or for its user.
+func (s *Source) takesRow(item, slot int) bool {
+	if item < len(s.requests) {
+		return slices.Contains(s.requests[item].slots, slot)
+	}
+	j := &s.journeys[item-len(s.requests)]
+	return j.user == slot+1 || slices.ContainsFunc(j.turns, func(t turn) bool { return s.takesRow(t.request, slot) })
 }
 
 // FirstOf returns the first request of an item of the mix: of the journey, if it is beyond the requests.

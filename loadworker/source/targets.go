@@ -121,7 +121,7 @@ func (t *Targets) replace(headers []header) {
 // it is the number of the request.
 func (s *Source) turn(r *request, v Vars) int64 {
 	switch {
-	case v.Order.By == 0 || r.before.total[0] == 0:
+	case v.walks || v.Order.By == 0 || r.before.total[0] == 0:
 		return v.Seq
 	case v.Users == 0 && s.block > 0:
 		blocks := v.Seq / s.block

@@ -18,6 +18,7 @@ type Walk struct {
 	number   int64 // of the user, among those of the worker
 	users    int64 // of the worker
 	thoughts int64 // waits that were drawn
+	visits   bool  // it is that of a session, which carries out one item
 
 	Values
 	tries   int    // of a repeat that were sent
@@ -68,6 +69,7 @@ func (w *Walk) Keep(v Values) {
 // memory of that one.
 func (w *Walk) Begin(user, number int64) {
 	w.forget()
+	w.visits = true
 	w.number, w.thoughts, w.place = number, 0, place{user: user, at: w.source.Position(user)}
 	w.place.enter(w.source)
 }
@@ -157,11 +159,10 @@ func (w *Walk) Limit() time.Duration {
 
 // Render renders the next request into a buffer, and returns its index.
 func (w *Walk) Render(b *Buffer, v Vars) int {
-	v.Captured = w.values
-	v.Order = Order{N: w.place.item, Stream: w.number, Streams: w.users}
+	v.Captured, v.Order, v.walks = w.values, w.order(), true
 	j := w.place.journey
-	if j != nil {
-		v.own, v.ownRow = j.user, w.number
+	if j != nil && j.user > 0 {
+		v.own, v.ownRow = j.user, w.ownRow()
 	}
 	w.source.Render(b, w.place.request, v)
 	if j == nil {
@@ -178,6 +179,24 @@ func (w *Walk) Render(b *Buffer, v Vars) int {
 	w.path, w.target = append(w.path[:0], b.Request.Path...), b.Request.Target
 	w.addCookies(b)
 	return w.place.request
+}
+
+// order is where the walk is, by which rows are taken in turn. A session is one of those that come to the worker, a user a
+// stream of its own.
+func (w *Walk) order() Order {
+	if n := w.source.workers; w.visits {
+		return Order{Start: max(0, w.place.user-w.number*n), By: n, N: w.number, Streams: 1}
+	}
+	return Order{Start: w.place.at, By: 1, N: w.place.item, Stream: w.number, Streams: w.users}
+}
+
+// ownRow is the number of the row that the user of the journey has. Of sessions, those that have one take them in turn.
+func (w *Walk) ownRow() int64 {
+	if !w.visits {
+		return w.number
+	}
+	order := w.order()
+	return order.rowNumber(w.source.counters[w.place.journey.user-1].of(order.By))
 }
 
 // addCookies adds the cookies that are for the request, unless it has a header of its own
