@@ -146,13 +146,12 @@ func (c *cycleCounter) inRing(start, n int64) int64 {
 }
 
 // visitRings has the counter count streams that visit one ring after another.
-func (c *cycleCounter) visitRings() *cycleCounter {
+func (c *cycleCounter) visitRings() {
 	all := int64(len(c.index)) / c.length
 	c.rings = make([]int64, 2*all)
 	for i := range 2*all - 1 {
 		c.rings[i+1] = c.rings[i] + c.total[i%all]
 	}
-	return c
 }
 
 // cycleCounters are the counters of a table: one for users, which advance by one
