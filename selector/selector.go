@@ -197,17 +197,14 @@ func (p *reading) start() (value string, done bool, err error) {
 			value, err = attributeOf(&t, p.attribute)
 			return value, true, err
 		}
-		if matches && isVoid(t.Data) {
-			return "", true, nil
-		}
-		if isVoid(t.Data) {
-			return "", false, nil
+		if p.isEmpty(&t) {
+			return "", matches, nil
 		}
 		p.push(o)
 		if matches {
 			p.found = len(p.stack)
 		}
-	} else if !isVoid(t.Data) {
+	} else if !p.isEmpty(&t) {
 		p.push(open{name: t.Data})
 	}
 	if len(p.stack) > maxDepth {
@@ -265,6 +262,13 @@ func attributeOf(t *html.Token, name string) (string, error) {
 		}
 	}
 	return "", ErrAttribute
+}
+
+// isEmpty says whether an element ends with its tag: by its name or, in a drawing or a formula alone, by a slash, as HTML
+// has it.
+func (p *reading) isEmpty(t *html.Token) bool {
+	isForeign := t.Data == "svg" || t.Data == "math" || p.count["svg"]+p.count["math"] > 0 && p.count["foreignobject"] == 0
+	return isVoid(t.Data) || t.Type == html.SelfClosingTagToken && isForeign
 }
 
 // void are the elements that have no end tag, by HTML.

@@ -15,7 +15,7 @@ const page = `<!doctype html><html><head><title>Pay &amp; go</title><meta name="
 <form id="login" action="/login"><div><INPUT TYPE=hidden NAME="csrf" VALUE="t&amp;1"><br>
 <button class='btn btn-primary'>Log <b>in</b> </button></div></form>
 <form id=other><input name=csrf value=t2 /></form>
-<ul><li>one<li class=x>two</ul><p data-id="7"></p><a href="/pay?id=42">pay</a></body></html>`
+<ul><li>one<li class=x>two</ul><svg id=s><path class=x /><g><circle/></g></svg><i/><p data-id="7"></p><a href="/pay?id=42">pay</a></body></html>`
 
 func TestFind(t *testing.T) {
 	for _, tt := range []struct{ selector, attribute, want string }{
@@ -35,6 +35,10 @@ func TestFind(t *testing.T) {
 		{"li.x", "", "two"},
 		{"ul li", "", "onetwo"}, // li has no end tag
 		{"[data-id]", "data-id", "7"},
+		{"svg > g", "", ""},
+		{"path.x", "", ""},
+		{"path g", "", "!no element matches the selector"},
+		{"i p", "data-id", "7"}, // but in a drawing, a slash means nothing
 		{"p", "", ""},
 		{"a[href^='/pay?id=']", "href", "/pay?id=42"},
 		{"a[href*='id=']", "", "pay"},
@@ -110,6 +114,7 @@ func bombs(size int) map[string]string {
 		"comment":     "<!--" + fill("-"),
 		"entities":    fill("&amp;&lt"),
 		"zeros":       fill("\x00<"),
+		"a drawing":   "<svg>" + fill("<path/>"),
 	}
 }
 

@@ -141,10 +141,9 @@ func (x *Assembly) assemble(ctx context.Context, a *workerv1.Assignment, c Confi
 	if err != nil {
 		return err
 	}
-	if err := known.obtain(ctx, notReady); err != nil {
+	if err := known.obtain(ctx, notReady, &x.renewing); err != nil {
 		return err
 	}
-	x.renewing.start(known)
 	for i, each := range assignmentsOf(a) {
 		if c.policy, c.otherPolicies = &c.Access.target, c.Access.others; i > 0 {
 			c.policy = &c.Access.control

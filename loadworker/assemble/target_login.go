@@ -170,8 +170,9 @@ var _ source.Signer = signer{}
 // Sign signs a request.
 func (s signer) Sign(r *transport.Request) { s.Signature.Sign(s.to, r) }
 
-// obtain obtains all tokens. It waits for a server that is out of reach.
-func (l logins) obtain(ctx context.Context, notReady func(error)) error {
+// obtain obtains all tokens, and has each renewed from then on: it waits for a server that is out of reach, for longer
+// than another token may last.
+func (l logins) obtain(ctx context.Context, notReady func(error), r *renewing) error {
 	for _, one := range l {
 		if one.token == nil {
 			continue
@@ -180,6 +181,7 @@ func (l logins) obtain(ctx context.Context, notReady func(error)) error {
 		if err := untilReachable(ctx, notReady, one.obtain); err != nil {
 			return err
 		}
+		r.start(one.token)
 	}
 	return nil
 }
@@ -198,17 +200,17 @@ func (l oneLogin) obtain(ctx context.Context) *Refusal {
 }
 
 // renewing is what renews tokens. The zero value renews none.
-type renewing struct{ cancel context.CancelFunc }
+type renewing struct {
+	ctx    context.Context
+	cancel context.CancelFunc // nil: nothing is renewed
+}
 
-// start renews the tokens of logins in the background, until end.
-func (r *renewing) start(list logins) {
-	var ctx context.Context
-	ctx, r.cancel = context.WithCancel(context.Background())
-	for _, one := range list {
-		if one.token != nil {
-			go one.token.Renew(ctx)
-		}
+// start renews a token in the background, until end.
+func (r *renewing) start(t *login.Token) {
+	if r.cancel == nil {
+		r.ctx, r.cancel = context.WithCancel(context.Background())
 	}
+	go t.Renew(r.ctx)
 }
 
 // end ends it. It may be called again.

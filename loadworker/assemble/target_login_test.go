@@ -1,17 +1,23 @@
 package assemble
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"golang.org/x/oauth2"
 	"google.golang.org/protobuf/proto"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/login"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
@@ -208,6 +214,26 @@ func TestLoginsThatFail(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A login whose server is away for minutes does not let the token of another end, which preflights would then be sent.
+func TestTokensAreRenewedWhileOthersAreAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin, issue := time.Now(), func(context.Context) (*oauth2.Token, error) {
+			return &oauth2.Token{AccessToken: canary, Expiry: time.Now().Add(time.Minute)}, nil
+		}
+		late := func(ctx context.Context) (*oauth2.Token, error) {
+			if time.Since(begin) < 10*time.Minute {
+				return nil, &login.Unavailable{Err: errors.New("it answered status 503")}
+			}
+			return issue(ctx)
+		}
+		list, r := logins{{token: &login.Token{Issue: issue}}, {token: &login.Token{Issue: late}}}, renewing{}
+		if err := list.obtain(t.Context(), ignore, &r); err != nil || list[0].token.Problem() != "" {
+			t.Errorf("%v; %s", err, list[0].token.Problem())
+		}
+		r.end()
+	})
 }
 
 // endedToken is a credential that has ended.

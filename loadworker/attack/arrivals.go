@@ -110,7 +110,7 @@ func (a *arrivals) maxParts() int64 {
 func (a *arrivals) render(x *Execution, b *source.Buffer, h *hit) int {
 	n := h.number
 	seq := a.share.Number(n)
-	request := x.source.RequestOf(0, seq)
+	request := x.source.RequestOf(x.source.Position(seq), 0)
 	x.source.Render(b, request, source.Vars{
 		Seq: seq, Worker: x.runner.config.Worker, Step: x.step.Index,
 		Order:    source.Order{Start: a.share.First, By: a.share.Stride, N: n, Streams: 1},

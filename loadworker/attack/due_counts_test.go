@@ -81,7 +81,7 @@ func visited(x *Execution, until time.Duration) []int64 {
 			}
 		}
 	case *arrivals:
-		for n := int64(0); count(s.dueTimes.Due(n), x.source.RequestOf(0, s.share.Number(n))); n++ {
+		for n := int64(0); count(s.dueTimes.Due(n), x.source.RequestOf(x.source.Position(s.share.Number(n)), 0)); n++ {
 		}
 	}
 	return counts

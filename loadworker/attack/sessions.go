@@ -177,10 +177,9 @@ func (f *sessionFeed) begin() *connSlot {
 	session := f.sessions.all.share.Number(n)
 	if u.walk == nil {
 		u.walk = &walk{Walk: of.source.NewWalk(session, n, 1)}
-	} else {
-		u.walk.Begin(session, n)
 	}
-	u.walk.item, u.walk.waited = of.source.RequestOf(session, 0), false
+	u.walk.Begin(session, n)
+	u.walk.item, u.walk.waited = of.source.RequestOf(of.source.Position(session), 0), false
 	u.conn, u.k, u.free, u.idealFree = c, 0, c.hit.free, c.hit.idealSent
 	c.hit.walk, c.hit.begins = u.walk, true
 	return c

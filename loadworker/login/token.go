@@ -78,7 +78,7 @@ func check(got *oauth2.Token) (*issued, error) {
 // of what is left, at the soonest after a second. A token that is not known to end is not renewed.
 func (t *Token) Renew(ctx context.Context) {
 	for now := t.current.Load(); !now.ends.IsZero(); now = t.current.Load() {
-		wait := now.ends.Sub(now.at) * 3 / 4
+		wait := time.Until(now.at.Add(now.ends.Sub(now.at) * 3 / 4))
 		if t.failure.Load() != nil {
 			wait = max(time.Until(now.ends)/4, retryEvery)
 		}

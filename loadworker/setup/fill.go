@@ -159,6 +159,7 @@ func (r *filling) send(ctx context.Context, first int64, rows [][]string) error 
 	group, ctx := errgroup.WithContext(ctx)
 	for i, sender := range r.senders {
 		group.Go(func() error {
+			defer context.AfterFunc(ctx, sender.conn.Interrupt)()
 			for j := i; j < len(rows); j += len(r.senders) {
 				var err error
 				if rows[j], err = r.one(ctx, sender, first+int64(j)); err != nil {
@@ -227,7 +228,7 @@ func (r *filling) capture(response *transport.Response) ([]string, error) {
 		return nil, r.errorf("status %s: %w", measure.StatusName(response.Status), err)
 	}
 	for i, path := range r.paths {
-		if row[i], err = document.Find(path); err != nil {
+		if row[i], err = document.Capture(path); err != nil {
 			return nil, r.errorf("status %s, capture of %s: %w", measure.StatusName(response.Status), r.columns[i], err)
 		}
 	}

@@ -170,6 +170,10 @@ func TestFillFails(t *testing.T) {
 			says(200, "{}"),
 			`setup.fill: request "create": status 200, capture of code: the body of 2 bytes has no .item.code`,
 		},
+		"a code that is not there yet": {
+			says(200, `{"item":{"code":null},"size":1}`),
+			`setup.fill: request "create": status 200, capture of code: the body of 31 bytes has no .item.code`,
+		},
 		"a code that does not stand in a path": {
 			says(200, `{"item":{"code":"a b"},"size":1}`),
 			`setup.fill.capture: request "create": column "code": the character at 1 must be percent-encoded`,
@@ -187,11 +191,18 @@ func TestFillFails(t *testing.T) {
 	}
 }
 
+// It does not wait for requests that the target has taken and does not answer.
 func TestFillEndsWithItsContext(t *testing.T) {
 	s, table := newShop(t), codes(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	s.fail = func(int, http.ResponseWriter) bool { cancel(); panic(http.ErrAbortHandler) }
-	if err := fill(1000, table).Run(ctx, newConfig(t, s.URL, table), func(int64, error) {}); !errors.Is(err, context.Canceled) {
+	released := make(chan struct{})
+	defer close(released)
+	s.fail = func(int, http.ResponseWriter) bool { cancel(); <-released; return false }
+	c := newConfig(t, s.URL, table)
+	c.Timeout = time.Hour
+	done := make(chan error, 1)
+	go func() { done <- fill(1000, table).Run(ctx, c, func(int64, error) {}) }()
+	if err := await.Receive(t, "the fill ends", done); !errors.Is(err, context.Canceled) {
 		t.Errorf("Run = %v, want %v", err, context.Canceled)
 	}
 }

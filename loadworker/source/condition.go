@@ -123,7 +123,7 @@ func (v valuesOf) Value(index int) expression.Value {
 		if table.Rows() == 0 {
 			return expression.Value{}
 		}
-		return expression.Value{Kind: expression.String, Text: table.cell(int(w.number%int64(table.Rows())), from.column-1)}
+		return expression.Value{Kind: expression.String, Text: table.cell(int(w.ownRow()%int64(table.Rows())), from.column-1)}
 	case from.slot > 0:
 		if from.slot > len(w.kinds) || w.kinds[from.slot-1] == expression.None {
 			return expression.Value{}

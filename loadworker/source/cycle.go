@@ -1,5 +1,7 @@
 package source
 
+import "slices"
+
 // cycle arranges the indexes of the weights so that each occurs as often as its
 // weight, reduced by the greatest common divisor, and evenly spread.
 //
@@ -27,6 +29,16 @@ func cycle(weights []int32) []int {
 	return indexes
 }
 
+// blockOf is after how many arrivals a cycle of a length goes on one position later, so that each worker sends all of the mix, and
+// its rows of data go with all of it. The workers have the arrivals in turn: of a cycle of six, the first of two would send the
+// requests at 0, 2 and 4 alone. A block has whole cycles, and is as long for each worker; 0: there is no need for blocks.
+func blockOf(length, workers int64) int64 {
+	if g := gcd(length, workers); g > 1 {
+		return length / g * workers
+	}
+	return 0
+}
+
 func gcd(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b
@@ -39,7 +51,7 @@ func gcd(a, b int64) int64 {
 // it is sent.
 //
 // A worker's requests are in streams: each user is one, arrivals together are one.
-// The N-th request of a stream is at position Start + N·By of the mix's cycle.
+// The N-th request of a stream is at position Start + N·By of the mix's cycle, or of arrivals where Source.Position says.
 type Order struct {
 	Start, By int64
 	N         int64
@@ -72,12 +84,16 @@ func (o Order) rowNumber(c *cycleCounter) int64 {
 // The 5 requests of a stream that starts at 2 are at 2, 4, 0, 2 and 4: a whole ring,
 // which takes 2 rows, and a part from 2 to before 0, which takes before[0] − before[2]
 // = −1, and since it passes the ring's end, + total: 1 row.
+//
+// With rings, a stream visits one ring after another, each once, and each from one position later.
 type cycleCounter struct {
 	by     int64   // at least 1
 	length int64   // of a ring
 	index  []int64 // in its ring, by position of the cycle
 	before []int64 // how many of the ring before it take a row
 	total  []int64 // how many of its ring take a row
+	// rings is how many of so many rings take a row, from the one of position 0 on, twice around; nil: a stream stays in one ring.
+	rings []int64
 }
 
 // newCycleCounter returns the counter of a cycle whose i-th request takes a row if
@@ -109,12 +125,33 @@ func newCycleCounter(takes []bool, by int64) *cycleCounter {
 func (c *cycleCounter) count(start, n int64) int64 {
 	positions := int64(len(c.index))
 	start %= positions
+	if c.rings != nil {
+		visited, all := n/c.length, positions/c.length
+		first := start % all
+		whole := visited/all*c.rings[all] + c.rings[first+visited%all] - c.rings[first]
+		return whole + c.inRing((start+visited)%positions, n%c.length)
+	}
+	return c.inRing(start, n)
+}
+
+// inRing is count of a stream that stays in the ring of its start, which is a position.
+func (c *cycleCounter) inRing(start, n int64) int64 {
+	positions := int64(len(c.index))
 	end := (start + n%c.length*(c.by%positions)) % positions
 	part := c.before[end] - c.before[start]
 	if c.index[end] < c.index[start] {
 		part += c.total[start]
 	}
 	return n/c.length*c.total[start] + part
+}
+
+// visitRings has the counter count streams that visit one ring after another.
+func (c *cycleCounter) visitRings() {
+	all := int64(len(c.index)) / c.length
+	c.rings = make([]int64, 2*all)
+	for i := range 2*all - 1 {
+		c.rings[i+1] = c.rings[i] + c.total[i%all]
+	}
 }
 
 // cycleCounters are the counters of a table: one for users, which advance by one
@@ -135,18 +172,21 @@ func (c cycleCounters) of(by int64) *cycleCounter {
 	}
 }
 
-// newCycleCounters returns the counters of the tables whose rows are taken in turn.
-func (s *Source) newCycleCounters(workers int64) []cycleCounters {
+// newCycleCounters returns the counters of the tables whose rows are taken in turn, by requests or by sessions.
+func (s *Source) newCycleCounters() []cycleCounters {
 	counters := make([]cycleCounters, len(s.tables))
 	for slot, t := range s.tables {
-		if t.choice != Sequential {
+		if t.choice != Sequential && !slices.ContainsFunc(s.journeys, func(j journey) bool { return j.user == slot+1 }) {
 			continue
 		}
 		takes := make([]bool, len(s.cycle))
-		for i, request := range s.cycle {
-			takes[i] = request < len(s.requests) && s.Takes(request, t)
+		for i, item := range s.cycle {
+			takes[i] = s.takesRow(item, slot)
 		}
-		counters[slot] = cycleCounters{users: newCycleCounter(takes, 1), arrivals: newCycleCounter(takes, workers)}
+		counters[slot] = cycleCounters{users: newCycleCounter(takes, 1), arrivals: newCycleCounter(takes, s.workers)}
+		if s.block > 0 {
+			counters[slot].arrivals.visitRings()
+		}
 	}
 	return counters
 }

@@ -1,11 +1,15 @@
 package source
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/quick"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/pace"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestCycle(t *testing.T) {
@@ -77,14 +81,22 @@ func TestCycleCounterAgreesWithVisitingEachRequest(t *testing.T) {
 			takes[i] = mask>>i&1 == 1
 		}
 		counter := newCycleCounter(takes, int64(by)+1)
-		want, at := int64(0), int(start)
+		s, inBlocks := Source{block: blockOf(int64(len(takes)), int64(by)+1)}, newCycleCounter(takes, int64(by)+1)
+		if s.block > 0 {
+			inBlocks.visitRings()
+		}
+		worker := int64(start) % (int64(by) + 1)
+		want, wantInBlocks, at, arrival := int64(0), int64(0), int(start), worker
 		for range n {
 			if takes[at%len(takes)] {
 				want++
 			}
-			at += int(by) + 1
+			if takes[s.Position(arrival)%int64(len(takes))] {
+				wantInBlocks++
+			}
+			at, arrival = at+int(by)+1, arrival+int64(by)+1
 		}
-		return counter.count(int64(start), int64(n)) == want
+		return counter.count(int64(start), int64(n)) == want && inBlocks.count(worker, int64(n)) == wantInBlocks
 	}
 	if err := quick.Check(property, &quick.Config{MaxCount: 20000}); err != nil {
 		t.Error(err)
@@ -127,12 +139,12 @@ func TestSequentialTakesEachRowAsOften(t *testing.T) {
 		}
 	}
 	t.Run("of each worker's arrivals, in turn", func(t *testing.T) {
-		requests[0].Weight = 2 // a cycle of three, in which each number of workers has other rings
-		for workers := range int64(5) {
+		requests[0].Weight = 2 // a cycle of three, of which a worker in three would have one request alone
+		for workers := range int64(6) {
 			s := mustNew(t, Config{Requests: requests, Tables: []*Table{rows(t, Sequential, "a", "0", "1", "2", "3")}, Workers: int32(workers + 1)})
 			for worker := range workers + 1 {
 				got := rowsTaken(s, 30, func(i int64) Order { return Order{Start: worker, By: workers + 1, N: i, Streams: 1} })
-				if want := strings.Repeat("/0/1/2/3", 10)[:len(got)]; got != want {
+				if want := strings.Repeat("/0/1/2/3", 5); got != want {
 					t.Errorf("worker %d of %d takes %s, want %s", worker, workers+1, got, want)
 				}
 			}
@@ -140,12 +152,43 @@ func TestSequentialTakesEachRowAsOften(t *testing.T) {
 	})
 }
 
+// Journeys and requests of a mix take rows each, whichever items are beside them; a session has a row of its own likewise.
+func TestItemsTakeEachRowAsOften(t *testing.T) {
+	const n = 80
+	for workers := range int64(3) {
+		workers++
+		users, all := rows(t, Uniform, "u", "0", "1", "2", "3"), rows(t, Sequential, "a", "0", "1", "2", "3")
+		requests := []Request{{Name: "in journey", Method: "GET", Path: "/j${u}${a}"}, {Name: "with", Weight: 1, Method: "GET", Path: "/w${a}"}, {Name: "without", Weight: 2, Method: "GET", Path: "/"}}
+		journeys := []Journey{{Name: "j", Weight: 1, User: users, Steps: []JourneyStep{{Request: 0, Times: 1}, {Request: 0, Times: 1, If: "u == '1'"}}}}
+		s := mustNew(t, Config{Requests: requests, Journeys: journeys, Tables: []*Table{users, all}, Workers: int32(workers)})
+		var ofUsers, ofAll [4]int
+		walk, b := s.NewWalk(0, 0, 1), Buffer{}
+		for k := range int64(n) {
+			walk.Begin(workers-1+k*workers, k)
+			walk.Render(&b, Vars{})
+			path := string(b.Request.Path)
+			if row, ok := strings.CutPrefix(path, "/j"); ok {
+				ofUsers[row[0]-'0']++
+				ofAll[row[1]-'0']++
+				if m := walk.Next(true, pace.Draws{}); m.Over == (row[0] == '1') {
+					t.Errorf("a session that sends %s goes on: %t", path, !m.Over)
+				}
+			} else if row, ok := strings.CutPrefix(path, "/w"); ok {
+				ofAll[row[0]-'0']++
+			}
+		}
+		const each = n / 4 / 4 // of the mix, and of the rows
+		same.As(t, fmt.Sprintf("of %d workers, rows of users", workers), [4]int{each, each, each, each}, ofUsers)
+		same.As(t, fmt.Sprintf("of %d workers, rows in turn", workers), [4]int{2 * each, 2 * each, 2 * each, 2 * each}, ofAll)
+	}
+}
+
 // rowsTaken are the paths of the first request of a mix, as it comes in n turns of an order.
 func rowsTaken(s *Source, n int64, order func(i int64) Order) (paths string) {
 	var b Buffer
 	for i := range n {
 		o := order(i)
-		if s.RequestOf(o.Start, o.By*o.N) == 0 {
+		if s.RequestOf(s.Position(o.Start+o.By*o.N), 0) == 0 {
 			s.Render(&b, 0, Vars{Order: o})
 			paths += string(b.Request.Path)
 		}

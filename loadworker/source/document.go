@@ -24,15 +24,28 @@ func bodyOf(r *transport.Response) Document { return Document{JSON: r.Body, name
 
 // Find returns the value at a path, as text.
 func (d Document) Find(p JSONPath) (string, error) {
+	value, err := d.find(p)
+	return textOf(value), err
+}
+
+// Capture is Find of a value that is kept for later requests: null is none.
+func (d Document) Capture(p JSONPath) (string, error) {
+	value, err := d.find(p)
+	if err == nil && value.Type == gjson.Null {
+		err = d.lacks(p)
+	}
+	return textOf(value), err
+}
+
+func (d Document) find(p JSONPath) (value gjson.Result, err error) {
 	document, ok := parseJSON(d.JSON)
 	if !ok {
-		return "", d.notJSON()
+		return value, d.notJSON()
 	}
-	value, ok := p.find(document)
-	if !ok {
-		return "", d.lacks(p)
+	if value, ok = p.find(document); !ok {
+		return value, d.lacks(p)
 	}
-	return textOf(value), nil
+	return value, nil
 }
 
 // notJSON is the error of one that is no JSON: where it goes wrong, and what it seems to be

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Format is the format of a table in a file.
@@ -34,8 +35,13 @@ type File struct {
 	Most int64
 }
 
-// maxLine bounds a line of JSON.
-const maxLine = 1 << 20
+const (
+	// maxLine bounds a line of JSON.
+	maxLine = 1 << 20
+	// maxRow bounds a row of CSV, which may have line breaks and is held whole: else a quote without an end would take the
+	// memory of the rest of the file. No body of a request that is read from a file is larger.
+	maxRow = 16 << 20
+)
 
 // ReadTable reads one worker's rows. Its errors name the data, file and line.
 func ReadTable(r io.Reader, f File) (*Table, error) {
@@ -97,12 +103,16 @@ func (t *tableReader) add(line int, cells []string) error {
 }
 
 func (t *tableReader) readCSV(in io.Reader) error {
-	reader := csv.NewReader(in)
+	row := &rowReader{in: in}
+	reader := csv.NewReader(row)
 	reader.ReuseRecord = true
-	for header := true; ; header = false {
+	for header, next := true, 1; ; header = false {
+		row.begun = reader.InputOffset()
 		cells, err := reader.Read()
 		var wrong *csv.ParseError
 		switch {
+		case errors.Is(err, errRowTooLong):
+			return t.error(next, err)
 		case errors.Is(err, io.EOF) && header:
 			return t.error(0, errors.New("is empty: its first line must have the names of the columns"))
 		case errors.Is(err, io.EOF):
@@ -110,11 +120,13 @@ func (t *tableReader) readCSV(in io.Reader) error {
 		case errors.As(err, &wrong) && errors.Is(err, csv.ErrFieldCount):
 			return t.error(wrong.Line, fmt.Errorf("has %d values for %d columns", len(cells), len(t.table.columns)))
 		case errors.As(err, &wrong):
-			return t.error(wrong.Line, wrong.Err)
+			return t.error(wrong.StartLine, wrong.Err) // a quote without an end is noticed at the end of the file
 		case err != nil:
 			return t.error(0, err)
 		}
 		line, _ := reader.FieldPos(0)
+		last, _ := reader.FieldPos(len(cells) - 1)
+		next = last + 1 + strings.Count(cells[len(cells)-1], "\n")
 		if header {
 			err = t.begin(line, slices.Clone(cells))
 		} else {
@@ -124,6 +136,23 @@ func (t *tableReader) readCSV(in io.Reader) error {
 			return err
 		}
 	}
+}
+
+// rowReader gives out the text of a row as long as that may be.
+type rowReader struct {
+	in          io.Reader
+	read, begun int64 // up to where it was read, and where the row began
+}
+
+var errRowTooLong = fmt.Errorf("is the beginning of a row of more than %d bytes: a quote at the beginning of a value must have another at its end, and one within it is written twice", maxRow)
+
+func (r *rowReader) Read(p []byte) (int, error) {
+	if r.read-r.begun > maxRow {
+		return 0, errRowTooLong
+	}
+	n, err := r.in.Read(p)
+	r.read += int64(n)
+	return n, err
 }
 
 func (t *tableReader) readJSON(in io.Reader) error {

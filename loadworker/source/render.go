@@ -36,7 +36,7 @@ func (s *Source) Render(b *Buffer, index int, v Vars) {
 	b.Request.WebSocket = nil
 	switch {
 	case r.targets != nil:
-		b.renderTarget(r, v)
+		s.renderTarget(b, r, v)
 		b.sign(r, v)
 		return
 	case r.call != nil:

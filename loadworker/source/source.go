@@ -38,6 +38,9 @@ type Config struct {
 type Source struct {
 	requests []request
 	cycle    []int
+	// block is after how many arrivals of all workers the cycle goes on one position later; 0: it does not.
+	block    int64
+	workers  int64
 	seed     int64
 	tables   []*Table
 	counters []cycleCounters // by table
@@ -101,8 +104,9 @@ func New(c Config) (*Source, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	s.cycle = cycle(weights)
-	s.counters = s.newCycleCounters(int64(max(c.Workers, 1)))
+	s.cycle, s.workers = cycle(weights), int64(max(c.Workers, 1))
+	s.block = blockOf(int64(len(s.cycle)), s.workers)
+	s.counters = s.newCycleCounters()
 	s.countTurns()
 	return s, s.checkMessages()
 }
@@ -161,12 +165,29 @@ func (s *Source) Takes(request int, t *Table) bool {
 	return false
 }
 
+// takesRow reports whether an item of the mix takes a row of the table of a slot, for a request or for its user.
+func (s *Source) takesRow(item, slot int) bool {
+	if item < len(s.requests) {
+		return slices.Contains(s.requests[item].slots, slot)
+	}
+	j := &s.journeys[item-len(s.requests)]
+	return j.user == slot+1 || slices.ContainsFunc(j.turns, func(t turn) bool { return s.takesRow(t.request, slot) })
+}
+
 // FirstOf returns the first request of an item of the mix: of the journey, if it is beyond the requests.
 func (s *Source) FirstOf(item int) int {
 	if n := item - len(s.requests); n >= 0 {
 		return s.journeys[n].turns[0].request
 	}
 	return item
+}
+
+// Position is where in the mix, as RequestOf counts it, the n-th of all arrivals or sessions is.
+func (s *Source) Position(n int64) int64 {
+	if s.block > 0 {
+		n += n / s.block
+	}
+	return n
 }
 
 // RequestOf returns the request of the mix that is the k-th of a user, or, beyond the

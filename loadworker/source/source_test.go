@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -72,6 +73,35 @@ func TestMixIsExactOverUsersAndTime(t *testing.T) {
 		}
 	}
 	same.As(t, "25 users with 6 requests each", []int{30, 30, 30, 30, 30}, counts)
+}
+
+// The mix is exact over all workers after each cycle, and each worker sends all of it, of requests and of sessions.
+func TestEachWorkerSendsAllOfTheMix(t *testing.T) {
+	requests := []Request{{Name: "a", Weight: 3, Method: "GET", Path: "/"}, {Name: "b", Weight: 1, Method: "GET", Path: "/"}}
+	journeys := []Journey{{Name: "j", Weight: 2, Steps: []JourneyStep{{Request: 1, Times: 1}}}}
+	for workers := range int64(12) {
+		workers++
+		s := mustNew(t, Config{Requests: requests, Journeys: journeys, Workers: int32(workers)})
+		all, own := make([]int, 3), make([][]int, workers)
+		for i := range own {
+			own[i] = make([]int, 3)
+		}
+		walk := s.NewWalk(0, 0, 1)
+		for n := range 60 * workers {
+			item := s.RequestOf(s.Position(n), 0)
+			all[item]++
+			own[n%workers][item]++
+			if n%6 == 5 {
+				same.As(t, fmt.Sprintf("%d of %d workers", n+1, workers), []int{int(n+1) / 2, int(n+1) / 6, int(n+1) / 3}, all)
+			}
+			if walk.Begin(n, n); walk.place.request != s.FirstOf(item) {
+				t.Errorf("session %d of %d workers begins with request %d, not with item %d", n, workers, walk.place.request, item)
+			}
+		}
+		for worker, counts := range own {
+			same.As(t, fmt.Sprintf("worker %d of %d", worker, workers), []int{30, 10, 20}, counts)
+		}
+	}
 }
 
 func TestExpected(t *testing.T) {

@@ -66,26 +66,27 @@ func TestReadTableRefuses(t *testing.T) {
 		text   string
 		want   string
 	}{
-		"nothing":                           {CSV, "", `data "d", file f: is empty: its first line must have the names`},
-		"no objects":                        {JSONLines, "\n", `data "d", file f: is empty: each line must have a JSON object`},
-		"a header only":                     {CSV, "a,b\n", `data "d", file f: has 0 rows, so worker 1 gets none: it needs at least as many rows as there are workers, 2`},
-		"fewer rows than workers":           {CSV, "a\n1\n", `data "d", file f: has 1 rows, so worker 1 gets none`},
-		"a value too few":                   {CSV, "a,b\n1,2\n3\n", `data "d", file f, line 3: has 1 values for 2 columns`},
-		"a quote that has no end":           {CSV, "a,b\n1,\"2\n", `data "d", file f, line`},
-		"a column that is no name":          {CSV, "short-code\n1\n", `data "d", file f, line 1: column 1 has no name`},
-		"a column that is a variable":       {CSV, "user\n1\n", `data "d", file f, line 1: column 1 has the name of a variable, user`},
-		"the one with a range":              {CSV, "rand\n1\n", `column 1 has the name of a variable`},
-		"a column with a name too long":     {CSV, strings.Repeat("a", 64) + "\n1\n", `data "d", file f, line 1: column 1 has no name`},
-		"a column that begins with a digit": {CSV, "1a\n1\n", `column 1 has no name`},
-		"a column twice":                    {CSV, "a,a\n1,2\n", `data "d", file f, line 1: column 2 has the same name as another`},
-		"a line that is no JSON":            {JSONLines, "{\"a\":1}\n{\"a\":\n", `data "d", file f, line 2: is not a JSON object`},
-		"an object that has no values":      {JSONLines, "{}\n{}\n", `data "d", file f: has 2 rows, so worker 1 gets none`},
-		"a name that is a variable":         {JSONLines, "\n{\"seq\":1}", `data "d", file f, line 2: column 1 has the name of a variable`},
-		"an array":                          {JSONLines, "[1]", `data "d", file f, line 1: is not a JSON object`},
-		"a value that is an object":         {JSONLines, `{"a":{}}`, `data "d", file f, line 1: has a value that is not a string, number`},
-		"a name that is missing":            {JSONLines, "{\"a\":1,\"b\":2}\n{\"a\":1,\"c\":2}", `data "d", file f, line 2: lacks a name that is in the first line`},
-		"a name too many":                   {JSONLines, "{\"a\":1}\n{\"a\":1,\"b\":2}", `data "d", file f, line 2: has 2 values, the first line has 1`},
-		"a line that is much too long":      {JSONLines, "{\"a\":1}\n{\"a\":\"" + strings.Repeat("x", maxLine), `data "d", file f, line 2: is longer than 1048576 bytes`},
+		"nothing":                            {CSV, "", `data "d", file f: is empty: its first line must have the names`},
+		"no objects":                         {JSONLines, "\n", `data "d", file f: is empty: each line must have a JSON object`},
+		"a header only":                      {CSV, "a,b\n", `data "d", file f: has 0 rows, so worker 1 gets none: it needs at least as many rows as there are workers, 2`},
+		"fewer rows than workers":            {CSV, "a\n1\n", `data "d", file f: has 1 rows, so worker 1 gets none`},
+		"a value too few":                    {CSV, "a,b\n1,2\n3\n", `data "d", file f, line 3: has 1 values for 2 columns`},
+		"a quote that has no end":            {CSV, "a,b\n1,\"2\n3,4\n", `data "d", file f, line 2: extraneous or missing " in quoted-field`},
+		"a quote without an end, much later": {CSV, "a,b\n1,\"\n\"\n2,\"3\n" + strings.Repeat("4,5\n", maxRow/4), `data "d", file f, line 4: is the beginning of a row of more than 16777216 bytes: a quote`},
+		"a column that is no name":           {CSV, "short-code\n1\n", `data "d", file f, line 1: column 1 has no name`},
+		"a column that is a variable":        {CSV, "user\n1\n", `data "d", file f, line 1: column 1 has the name of a variable, user`},
+		"the one with a range":               {CSV, "rand\n1\n", `column 1 has the name of a variable`},
+		"a column with a name too long":      {CSV, strings.Repeat("a", 64) + "\n1\n", `data "d", file f, line 1: column 1 has no name`},
+		"a column that begins with a digit":  {CSV, "1a\n1\n", `column 1 has no name`},
+		"a column twice":                     {CSV, "a,a\n1,2\n", `data "d", file f, line 1: column 2 has the same name as another`},
+		"a line that is no JSON":             {JSONLines, "{\"a\":1}\n{\"a\":\n", `data "d", file f, line 2: is not a JSON object`},
+		"an object that has no values":       {JSONLines, "{}\n{}\n", `data "d", file f: has 2 rows, so worker 1 gets none`},
+		"a name that is a variable":          {JSONLines, "\n{\"seq\":1}", `data "d", file f, line 2: column 1 has the name of a variable`},
+		"an array":                           {JSONLines, "[1]", `data "d", file f, line 1: is not a JSON object`},
+		"a value that is an object":          {JSONLines, `{"a":{}}`, `data "d", file f, line 1: has a value that is not a string, number`},
+		"a name that is missing":             {JSONLines, "{\"a\":1,\"b\":2}\n{\"a\":1,\"c\":2}", `data "d", file f, line 2: lacks a name that is in the first line`},
+		"a name too many":                    {JSONLines, "{\"a\":1}\n{\"a\":1,\"b\":2}", `data "d", file f, line 2: has 2 values, the first line has 1`},
+		"a line that is much too long":       {JSONLines, "{\"a\":1}\n{\"a\":\"" + strings.Repeat("x", maxLine), `data "d", file f, line 2: is longer than 1048576 bytes`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -120,9 +121,9 @@ func TestReadTableTakesALongLine(t *testing.T) {
 
 // The error of a table that is too large names the line that exceeded the bound.
 func TestReadTableIsBounded(t *testing.T) {
-	text := "a\nx\n" + strings.Repeat("x", maxTable)
+	text := "a\nx\n" + strings.Repeat(strings.Repeat("x", maxRow-1)+"\n", maxTable/maxRow)
 	_, err := ReadTable(strings.NewReader(text), File{Name: "d", Path: "f", Workers: 1})
-	if want := `data "d", file f, line 3: more than the 64 MiB that a worker holds`; err == nil || !strings.HasPrefix(err.Error(), want) {
+	if want := `data "d", file f, line 6: more than the 64 MiB that a worker holds`; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("ReadTable = %v, want %s…", err, want)
 	}
 }

@@ -10,6 +10,7 @@ type Tally struct {
 	cycle    []int
 	requests int
 	items    int     // requests and journeys
+	inBlocks bool    // arrivals go on one position later after each block
 	rounds   int64   // of the whole cycle
 	changes  []int64 // by position; the last is behind the cycle
 	others   []int64 // by request: those that are not of the cycle; nil: there are none
@@ -17,7 +18,7 @@ type Tally struct {
 
 // Tally returns an empty one.
 func (s *Source) Tally() *Tally {
-	return &Tally{cycle: s.cycle, requests: len(s.requests), items: len(s.requests) + len(s.journeys), changes: make([]int64, len(s.cycle)+1)}
+	return &Tally{cycle: s.cycle, inBlocks: s.block > 0, requests: len(s.requests), items: len(s.requests) + len(s.journeys), changes: make([]int64, len(s.cycle)+1)}
 }
 
 // Add adds, or with times -1 takes away, the first n requests of a stream that begins
@@ -34,6 +35,14 @@ func (t *Tally) AddStrided(start, by, n, times int64) {
 	length := int64(len(t.cycle))
 	ring := length / gcd(by, length)
 	at := start % length
+	if visited, all := n/ring, length/ring; t.inBlocks && visited > 0 {
+		t.rounds += times * (visited / all)
+		for b := range visited % all {
+			t.addRing(start+b, by, ring, times)
+		}
+		t.addRing(start+visited, by, n%ring, times)
+		return
+	}
 	for i := range min(ring, n) {
 		visits := n / ring
 		if i < n%ring {
@@ -41,6 +50,13 @@ func (t *Tally) AddStrided(start, by, n, times int64) {
 		}
 		t.addRange(at, 1, times*visits)
 		at = (at + by) % length
+	}
+}
+
+// addRing adds the first n positions of a ring, of which there are more.
+func (t *Tally) addRing(start, by, n, times int64) {
+	for i := range n {
+		t.addRange((start+i*by)%int64(len(t.cycle)), 1, times)
 	}
 }
 

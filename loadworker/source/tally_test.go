@@ -22,12 +22,15 @@ func TestTallyCountsAsVisitsWould(t *testing.T) {
 		from, to := int64(first), int64(first)+int64(then)
 		tally.Add(int64(start), to, 1)
 		tally.Add(int64(start), from, -1)
-		step := int64(by) + 1
-		tally.AddStrided(int64(start), step, to, 1)
-		tally.AddStrided(int64(start), step, from, -1)
+		step := int64(by%12) + 1 // workers
+		worker := int64(start) % step
+		s.block = blockOf(int64(len(s.cycle)), step)
+		tally.inBlocks = s.block > 0
+		tally.AddStrided(worker, step, to, 1)
+		tally.AddStrided(worker, step, from, -1)
 		for k := from; k < to; k++ {
 			want[s.RequestOf(int64(start), k)]++
-			want[s.RequestOf(int64(start), k*step)]++
+			want[s.RequestOf(s.Position(worker+k*step), 0)]++
 		}
 		if diff := cmp.Diff(want, tally.Counts()); diff != "" {
 			t.Errorf("cycle %v, from %d, by %d, %d to %d (-want +got):\n%s", s.cycle, start, step, from, to, diff)

@@ -119,10 +119,13 @@ func (t *Targets) replace(headers []header) {
 // are the same: it takes the target of that number. Of users, each takes the number of
 // its own, then those that are the number of users apart. Outside a mix, as in a journey,
 // it is the number of the request.
-func (r *request) turn(v Vars) int64 {
+func (s *Source) turn(r *request, v Vars) int64 {
 	switch {
-	case v.Order.By == 0 || r.before.total[0] == 0:
+	case v.walks || v.Order.By == 0 || r.before.total[0] == 0:
 		return v.Seq
+	case v.Users == 0 && s.block > 0:
+		blocks := v.Seq / s.block
+		return blocks*r.before.count(0, s.block) + r.before.count(blocks, v.Seq%s.block)
 	case v.Users == 0:
 		return r.before.count(0, v.Seq)
 	default:
@@ -147,9 +150,9 @@ func (s *Source) countTurns() {
 
 // renderTarget renders the target whose turn it is: its own headers come after those of
 // the request.
-func (b *Buffer) renderTarget(r *request, v Vars) {
+func (s *Source) renderTarget(b *Buffer, r *request, v Vars) {
 	all := r.targets
-	x := &all.list[r.turn(v)%int64(len(all.list))]
+	x := &all.list[s.turn(r, v)%int64(len(all.list))]
 	b.Request.Method, b.Request.Path, b.Request.Body = x.method, all.at(x.path), all.at(x.body)
 	b.renderHeaders(r, v, x.replaced)
 	for _, h := range all.headers[x.headers.from:x.headers.to] {

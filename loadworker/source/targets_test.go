@@ -43,19 +43,21 @@ func TestTargetsAreSentInTurn(t *testing.T) {
 
 // Workers render their own hits only, independent of the others.
 func TestTargetsAreDividedOverWorkersExactly(t *testing.T) {
-	const workers, hits, targets = 3, 70, 7
+	const workers, hits, targets = 3, 210, 7
 	sent := map[string]int{}
 	for worker := range int64(workers) {
-		s := mustNew(t, Config{Requests: []Request{{Name: "replay", Weight: 1, Targets: numbered(t, targets)}}, Workers: workers})
+		s := mustNew(t, Config{Requests: []Request{{Name: "replay", Weight: 1, Targets: numbered(t, targets)}, {Name: "other", Weight: 2, Method: "GET", Path: "/other"}}, Workers: workers})
 		var b Buffer
 		for seq := worker; seq < hits; seq += workers {
-			s.Render(&b, 0, Vars{Seq: seq, Order: Order{Start: worker, By: workers, N: seq / workers, Streams: 1}})
-			sent[string(b.Request.Path)]++
+			if s.RequestOf(s.Position(seq), 0) == 0 {
+				s.Render(&b, 0, Vars{Seq: seq, Order: Order{Start: worker, By: workers, N: seq / workers, Streams: 1}})
+				sent[string(b.Request.Path)]++
+			}
 		}
 	}
 	for path, n := range sent {
-		if n != hits/targets {
-			t.Errorf("target %s was sent %d times, want %d", path, n, hits/targets)
+		if n != hits/3/targets {
+			t.Errorf("target %s was sent %d times, want %d", path, n, hits/3/targets)
 		}
 	}
 	if len(sent) != targets {

@@ -34,6 +34,7 @@ type Vars struct {
 	// Its body goes with all methods but GET and HEAD. Empty: they are the request's own.
 	Method, Path string
 
+	walks  bool  // the request is of a Walk
 	own    int   // the slot, plus one, of the table of which the user has a row; 0: none
 	ownRow int64 // the number of that row
 }

@@ -18,6 +18,7 @@ type Walk struct {
 	number   int64 // of the user, among those of the worker
 	users    int64 // of the worker
 	thoughts int64 // waits that were drawn
+	visits   bool  // it is that of a session, which carries out one item
 
 	Values
 	tries   int    // of a repeat that were sent
@@ -38,6 +39,7 @@ type Values struct {
 // place is a place in the mix.
 type place struct {
 	user    int64 // over all workers
+	at      int64 // where in the mix the user begins
 	item    int64 // of the mix's cycle, counted from the user's first
 	journey *journey
 	first   int // turn of the journey that is carried out
@@ -50,7 +52,7 @@ type place struct {
 func (s *Source) NewWalk(user, number, users int64) Walk {
 	w := Walk{source: s, number: number, users: users}
 	w.jars = make([]cookie.Jar, s.targets)
-	w.place = place{user: user}
+	w.place = place{user: user, at: user}
 	w.place.enter(s)
 	return w
 }
@@ -63,11 +65,12 @@ func (w *Walk) Keep(v Values) {
 	}
 }
 
-// Begin has the walk begin as a new one, of a user without any value of the one before. It keeps the
+// Begin has the walk begin as that of a session, without any value of the one before. It keeps the
 // memory of that one.
 func (w *Walk) Begin(user, number int64) {
 	w.forget()
-	w.number, w.thoughts, w.place = number, 0, place{user: user}
+	w.visits = true
+	w.number, w.thoughts, w.place = number, 0, place{user: user, at: w.source.Position(user)}
 	w.place.enter(w.source)
 }
 
@@ -88,7 +91,7 @@ func (w *Walk) Items() int64 { return w.place.item }
 
 // enter begins the item of the mix at which the place is.
 func (p *place) enter(s *Source) {
-	p.journey, p.first, p.turn, p.request = nil, 0, 0, s.RequestOf(p.user, p.item)
+	p.journey, p.first, p.turn, p.request = nil, 0, 0, s.RequestOf(p.at, p.item)
 	if n := p.request - len(s.requests); n >= 0 {
 		p.journey = &s.journeys[n]
 		p.request = p.journey.turns[0].request
@@ -156,11 +159,10 @@ func (w *Walk) Limit() time.Duration {
 
 // Render renders the next request into a buffer, and returns its index.
 func (w *Walk) Render(b *Buffer, v Vars) int {
-	v.Captured = w.values
-	v.Order = Order{N: w.place.item, Stream: w.number, Streams: w.users}
+	v.Captured, v.Order, v.walks = w.values, w.order(), true
 	j := w.place.journey
-	if j != nil {
-		v.own, v.ownRow = j.user, w.number
+	if j != nil && j.user > 0 {
+		v.own, v.ownRow = j.user, w.ownRow()
 	}
 	w.source.Render(b, w.place.request, v)
 	if j == nil {
@@ -177,6 +179,24 @@ func (w *Walk) Render(b *Buffer, v Vars) int {
 	w.path, w.target = append(w.path[:0], b.Request.Path...), b.Request.Target
 	w.addCookies(b)
 	return w.place.request
+}
+
+// order is where the walk is, by which rows are taken in turn. A session is one of those that come to the worker, a user a
+// stream of its own.
+func (w *Walk) order() Order {
+	if n := w.source.workers; w.visits {
+		return Order{Start: max(0, w.place.user-w.number*n), By: n, N: w.number, Streams: 1}
+	}
+	return Order{Start: w.place.at, By: 1, N: w.place.item, Stream: w.number, Streams: w.users}
+}
+
+// ownRow is the number of the row that the user of the journey has. Of sessions, those that have one take them in turn.
+func (w *Walk) ownRow() int64 {
+	if !w.visits {
+		return w.number
+	}
+	order := w.order()
+	return order.rowNumber(w.source.counters[w.place.journey.user-1].of(order.By))
 }
 
 // addCookies adds the cookies that are for the request, unless it has a header of its own
