@@ -18,8 +18,8 @@ import (
 // what comes next while it is Searching.
 func Searched(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus) (s v1beta1.SearchStatus, found search.Result) {
 	run := run{spec: spec, status: status, whole: results.CompleteSteps(status), thresholds: status.Thresholds}
-	probes := run.probes()
-	found = plan.SearchRange(spec, status.Search).Next(probes)
+	probes, within := run.probes(), plan.SearchRange(spec, status.Search)
+	found = within.Next(probes)
 	s = *status.Search
 	s.State, s.Low, s.High = searchStates[found.State], "", ""
 	if found.Low > 0 {
@@ -29,11 +29,25 @@ func Searched(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus) (s v1b
 		s.High = plan.LoadText(spec, found.High)
 	}
 	// What breached a load below one that was kept is a disturbance, or doubt, and limits no higher load.
-	if n := len(probes); n > 0 && probes[n-1].Outcome == search.Breached && probes[n-1].Load >= found.High {
+	switch at := limited(within, probes); {
+	case at < 0 || found.State == search.BeyondMax || probes[at].Load < found.High:
+		s.Breach = ""
+	case at == len(probes)-1:
 		s.Breach = joined(run.firstBreach(), run.growth(&status.Steps[len(status.Steps)-1]))
 	}
 	s.Message = text.Truncate(run.searchMessage(&s, found, probes), maxMessage)
 	return s, found
+}
+
+// limited is the latest probe that breached what was then the least load that is not kept, or a load above
+// it; -1: there is none.
+func limited(within search.Range, probes []search.Probe) int {
+	for i := len(probes) - 1; i >= 0; i-- {
+		if p := probes[i]; p.Outcome == search.Breached && p.Load >= within.Next(probes[:i+1]).High {
+			return i
+		}
+	}
+	return -1
 }
 
 var searchStates = map[search.State]v1beta1.SearchState{

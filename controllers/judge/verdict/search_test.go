@@ -120,6 +120,12 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 			}, "Found from 256.9 to 282.5: p95 is Failed in 282.5/s (2).",
 			"Passed: Kept up to 256.9/s: for 1s, the time of a probe, and not held for longer (spec.search.hold is 0s). Not kept at 282.5/s: p95 is Failed in 282.5/s (2).",
 		},
+		"the limit, though a lower load was breached last": {
+			24, false, func(_ int64, n int) v1beta1.ThresholdState {
+				return map[byte]v1beta1.ThresholdState{'k': passed, 'b': broken}["kbbkkkbkkk"[n]]
+			}, "Found from 182 to 200: ",
+			"Passed: Kept up to 182 users: for 1s, the time of a probe, and not held for longer (spec.search.hold is 0s). Not kept at 200 users.",
+		},
 		"the limit, though a probe said nothing": {
 			24, false, unclear(1, 2), "Found from 420 to 462: p95 is Failed in 462 users (2).",
 			"Passed: Kept up to 420 users: for 1s, the time of a probe, and not held for longer (spec.search.hold is 0s). Not kept at 462 users: p95 is Failed in 462 users (2).",
