@@ -158,7 +158,7 @@ func TestItemsTakeEachRowAsOften(t *testing.T) {
 	for workers := range int64(3) {
 		workers++
 		users, all := rows(t, Uniform, "u", "0", "1", "2", "3"), rows(t, Sequential, "a", "0", "1", "2", "3")
-		requests := []Request{{Name: "in journey", Method: "GET", Path: "/j${u}${a}"}, {Name: "with", Weight: 1, Method: "GET", Path: "/w${a}"}, {Name: "without", Weight: 2, Method: "GET", Path: "/"}}
+		requests := []Request{{Name: "in journey", Method: "GET", Path: "/j${u}${a}"}, {Name: "with", Weight: 1, Method: "GET", Path: "/w${a}${u}"}, {Name: "without", Weight: 2, Method: "GET", Path: "/"}}
 		journeys := []Journey{{Name: "j", Weight: 1, User: users, Steps: []JourneyStep{{Request: 0, Times: 1}, {Request: 0, Times: 1, If: "u == '1'"}}}}
 		s := mustNew(t, Config{Requests: requests, Journeys: journeys, Tables: []*Table{users, all}, Workers: int32(workers)})
 		var ofUsers, ofAll [4]int

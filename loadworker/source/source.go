@@ -165,13 +165,14 @@ func (s *Source) Takes(request int, t *Table) bool {
 	return false
 }
 
-// takesRow reports whether an item of the mix takes a row of the table of a slot, for a request or for its user.
+// takesRow reports whether an item of the mix takes a row of the table of a slot in turn, for a request or for its user.
 func (s *Source) takesRow(item, slot int) bool {
+	inTurn := s.tables[slot].choice == Sequential
 	if item < len(s.requests) {
-		return slices.Contains(s.requests[item].slots, slot)
+		return inTurn && slices.Contains(s.requests[item].slots, slot)
 	}
 	j := &s.journeys[item-len(s.requests)]
-	return j.user == slot+1 || slices.ContainsFunc(j.turns, func(t turn) bool { return s.takesRow(t.request, slot) })
+	return j.user == slot+1 || inTurn && slices.ContainsFunc(j.turns, func(t turn) bool { return s.takesRow(t.request, slot) })
 }
 
 // FirstOf returns the first request of an item of the mix: of the journey, if it is beyond the requests.
