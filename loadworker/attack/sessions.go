@@ -232,8 +232,17 @@ func (f *sessionFeed) dropped(c *connSlot) {
 	f.arrivals.dropped(c)
 }
 
-// stop forgets what waits. Requests that were due are missed.
+// stop forgets what waits. Later requests that were due are missed.
 func (f *sessionFeed) stop() {
+	due, end := make([]int64, len(f.sessions.missed)), f.sched.x.windowEnd()
+	for _, q := range f.queue {
+		if q.due >= 0 && q.due < end {
+			f.states[q.user].walk.CountAhead(1, due)
+		}
+	}
+	for i, n := range due {
+		f.sessions.missed[i].Add(n)
+	}
 	f.queue, f.stopped = f.queue[:0], true
 	f.arrivals.stop()
 }

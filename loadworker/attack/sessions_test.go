@@ -187,6 +187,16 @@ func TestSessionsOfTheWarmUp(t *testing.T) {
 	}
 }
 
+// What a generator that stands still had not sent when a step was cut was due: the first requests of
+// sessions, and the later ones of those under way.
+func TestRequestsThatWaitWhenSessionsAreCutAreMissed(t *testing.T) {
+	s := simulated{step: sessionsStep(10, 20*time.Second, false), journeys: pair(time.Second), serve: always(ms), runs: stillFrom(3*time.Second, 6*time.Second), cut: 5 * time.Second}
+	m, _ := s.run(t)
+	if a, b := m.Requests[0].Due-m.Requests[0].Sent, m.Requests[1].Due-m.Requests[1].Sent; a != 20 || b != 10 {
+		t.Errorf("%d first and %d later requests were missed, want 20 and 10", a, b)
+	}
+}
+
 func displacedOf(m *measure.Measurement) (sum int64) {
 	for i := range m.Requests {
 		sum += m.Requests[i].Displaced
