@@ -143,6 +143,8 @@ type open struct {
 	// self has a bit for each part of the selector that ends at this element, with the parts before it; around also the parts of
 	// the elements that this one is in.
 	self, around uint
+	// drawn says that it is in a drawing or a formula, or one.
+	drawn bool
 }
 
 // reading is a page that is being read.
@@ -214,6 +216,7 @@ func (p *reading) start() (value string, done bool, err error) {
 }
 
 func (p *reading) push(o open) {
+	o.drawn = o.name == "svg" || o.name == "math" || p.isDrawn() && o.name != "foreignobject"
 	p.stack = append(p.stack, o)
 	p.count[o.name]++
 }
@@ -267,8 +270,13 @@ func attributeOf(t *html.Token, name string) (string, error) {
 // isEmpty says whether an element ends with its tag: by its name or, in a drawing or a formula alone, by a slash, as HTML
 // has it.
 func (p *reading) isEmpty(t *html.Token) bool {
-	isForeign := t.Data == "svg" || t.Data == "math" || p.count["svg"]+p.count["math"] > 0 && p.count["foreignobject"] == 0
-	return isVoid(t.Data) || t.Type == html.SelfClosingTagToken && isForeign
+	return isVoid(t.Data) || t.Type == html.SelfClosingTagToken && (t.Data == "svg" || t.Data == "math" || p.isDrawn())
+}
+
+// isDrawn says whether what comes is in a drawing or a formula.
+func (p *reading) isDrawn() bool {
+	n := len(p.stack)
+	return n > 0 && p.stack[n-1].drawn
 }
 
 // void are the elements that have no end tag, by HTML.

@@ -15,7 +15,7 @@ const page = `<!doctype html><html><head><title>Pay &amp; go</title><meta name="
 <form id="login" action="/login"><div><INPUT TYPE=hidden NAME="csrf" VALUE="t&amp;1"><br>
 <button class='btn btn-primary'>Log <b>in</b> </button></div></form>
 <form id=other><input name=csrf value=t2 /></form>
-<ul><li>one<li class=x>two</ul><svg id=s><path class=x /><g><circle/></g></svg><i/><p data-id="7"></p><a href="/pay?id=42">pay</a></body></html>`
+<ul><li>one<li class=x>two</ul><svg id=s><path class=x /><g><circle/></g><foreignObject><svg><path/><g></g></svg><b/><p>in</p></foreignObject></svg><i/><p data-id="7"></p><a href="/pay?id=42">pay</a></body></html>`
 
 func TestFind(t *testing.T) {
 	for _, tt := range []struct{ selector, attribute, want string }{
@@ -38,8 +38,10 @@ func TestFind(t *testing.T) {
 		{"svg > g", "", ""},
 		{"path.x", "", ""},
 		{"path g", "", "!no element matches the selector"},
-		{"i p", "data-id", "7"}, // but in a drawing, a slash means nothing
-		{"p", "", ""},
+		{"foreignobject > svg > path > g", "", "!no element matches the selector"},
+		{"foreignobject b p", "", "in"},  // but in HTML that a drawing holds, as in all other, a slash means nothing
+		{"i p[data-id]", "data-id", "7"}, // out of a drawing, a slash means nothing
+		{"p[data-id]", "", ""},
 		{"a[href^='/pay?id=']", "href", "/pay?id=42"},
 		{"a[href*='id=']", "", "pay"},
 		{"input", "", ""},
