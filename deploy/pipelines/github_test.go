@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // githubStep is a step of an action or a workflow.
@@ -56,8 +57,10 @@ type githubJob struct {
 	// summary is what was written to GITHUB_STEP_SUMMARY.
 	summary string
 	used    []string
-	failed  bool
-	output  string
+	// artifacts are the names of what was uploaded.
+	artifacts []string
+	failed    bool
+	output    string
 }
 
 var expression = regexp.MustCompile(`\$\{\{ *(.*?) *\}\}`)
@@ -155,6 +158,7 @@ func (j *githubJob) use(step githubStep) {
 			j.write(j.t, with["path"], kept)
 		}
 	case "actions/upload-artifact":
+		j.artifacts = append(j.artifacts, with["name"])
 		if name := with["name"]; name == "" || strings.ContainsAny(name, "\":<>|*?\r\n\\/") {
 			j.t.Errorf("GitHub takes no artifact of the name %q", name)
 		}
@@ -186,7 +190,7 @@ func (j *githubJob) action(id string, with map[string]string) {
 		j.t.Fatalf("inputs %v are not known of an action that is %s", with, a.Runs.Using)
 	}
 	inner.steps(a.Runs.Steps)
-	j.failed, j.used, j.summary, j.output = inner.failed, inner.used, inner.summary, inner.output
+	j.failed, j.used, j.artifacts, j.summary, j.output = inner.failed, inner.used, inner.artifacts, inner.summary, inner.output
 	for name, output := range a.Outputs {
 		j.values["steps."+id+".outputs."+name] = inner.expand(output.Value)
 	}
@@ -314,6 +318,7 @@ func TestInputsAreNoCode(t *testing.T) {
 	hostile := "x$(touch " + mark + ")`touch " + mark + "`; touch " + mark + " #"
 	j := &githubJob{project: p, t: t, temp: t.TempDir(), values: map[string]string{"github.event_name": "push", "github.token": "token"}}
 	j.action("loadtest", map[string]string{"file": hostile, "baseline": hostile, "fail-on": hostile, "args": hostile, "folder": "out/of tests"})
+	same.As(t, "artifacts", []string{"out-of tests"}, j.artifacts)
 	if j.code() != 4 || !j.failed || p.read("/ran") != "" {
 		t.Errorf("exit code %d, failed %t", j.code(), j.failed)
 	}
