@@ -375,14 +375,16 @@ func (s sides) sentence(t *v1beta1.Threshold, b bound, c statistics.Change, answ
 	return fmt.Sprintf("%s How much of that is noise cannot be told from %s: use at least %s.", found, scope, needed)
 }
 
-// by says of what a change is the median, where it is not that from one of the figures beside it to
-// the other; with a space behind it.
+// by says how a change is estimated, where it is not that from one of the figures beside it to the
+// other; with a space behind it.
 func (s sides) by(b bound, c statistics.Change, after, before *big.Rat) string {
 	switch one, _ := statistics.Of([]*big.Rat{before}, []*big.Rat{after}); {
 	case b.words(one.Factor) == b.words(c.Factor):
 		return ""
 	case s.runs:
 		return "by the median of all runs "
+	case s.paired:
+		return "by the estimate from all pairs of repetitions " // no median of theirs, but of means of two
 	}
 	return "by the median of all pairs of repetitions "
 }

@@ -83,7 +83,7 @@ func TestDifferenceToTheControl(t *testing.T) {
 		"one pair, within": {increase("p95", "10%"), times{40}, times{44}, passed, "+10%", "p95 of v4 is 44ms in step 100, 10% above the 40ms", oneIsNoise},
 		"one pair, beyond": {increase("p95", "10%"), times{40}, times{45}, broken, "+12.5%", "p95 of v4 is 45ms in step 100, 12.5% above the 40ms", oneIsNoise},
 		"two pairs that do not agree": {
-			increase("p95", "10%"), times{40, 40}, times{42, 46}, inconclusive, "+9.89%", "p95 of v4 is 44ms in step 100 (2), by the median of all pairs of repetitions 9.89% above the 40ms",
+			increase("p95", "10%"), times{40, 40}, times{42, 46}, inconclusive, "+9.89%", "p95 of v4 is 44ms in step 100 (2), by the estimate from all pairs of repetitions 9.89% above the 40ms",
 			" Over the pairs of 2 repetitions, the change is between +5% and +15%: use at least 5 repetitions.",
 		},
 		"certainly beyond, on a machine that drifts": {
@@ -91,7 +91,7 @@ func TestDifferenceToTheControl(t *testing.T) {
 			" Over 5 repetitions, the change is between +20% and +21%.",
 		},
 		"certainly within": {
-			increase("p95", "10%"), times{100, 150, 225, 340, 500}, times{101, 149, 226, 340, 501}, passed, "+0.2%", "p95 of v4 is 226ms in step 100 (5), by the median of all pairs of repetitions 0.2% above the 225ms",
+			increase("p95", "10%"), times{100, 150, 225, 340, 500}, times{101, 149, 226, 340, 501}, passed, "+0.2%", "p95 of v4 is 226ms in step 100 (5), by the estimate from all pairs of repetitions 0.2% above the 225ms",
 			" Over 5 repetitions, the change is between -0.66% and +1%.",
 		},
 		"five pairs, one of which does not agree": {
