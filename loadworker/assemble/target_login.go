@@ -170,8 +170,8 @@ var _ source.Signer = signer{}
 // Sign signs a request.
 func (s signer) Sign(r *transport.Request) { s.Signature.Sign(s.to, r) }
 
-// obtain obtains all tokens, and has each renewed from then on: it waits for a server that is out of reach, for longer
-// than another token may last.
+// obtain obtains all tokens, and begins to renew each at once: a server may be out of reach for longer than the token of
+// another lasts.
 func (l logins) obtain(ctx context.Context, notReady func(error), r *renewing) error {
 	for _, one := range l {
 		if one.token == nil {

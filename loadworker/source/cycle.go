@@ -145,7 +145,7 @@ func (c *cycleCounter) inRing(start, n int64) int64 {
 	return n/c.length*c.total[start] + part
 }
 
-// visitRings has the counter count streams that visit one ring after another.
+// visitRings counts from then on for streams that visit one ring after another.
 func (c *cycleCounter) visitRings() {
 	all := int64(len(c.index)) / c.length
 	c.rings = make([]int64, 2*all)

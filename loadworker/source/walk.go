@@ -65,8 +65,7 @@ func (w *Walk) Keep(v Values) {
 	}
 }
 
-// Begin has the walk begin as that of a session, without any value of the one before. It keeps the
-// memory of that one.
+// Begin starts the walk of a session, without any value of the one before. It keeps the memory of that one.
 func (w *Walk) Begin(user, number int64) {
 	w.forget()
 	w.visits = true

@@ -28,8 +28,8 @@ func (c *config) trend() *cobra.Command {
 			"burst-2), the oldest first, with what each sustained and its p95, and say from which run\n" +
 			"on the level is another. A level has at least three runs; a single run that is far off\n" +
 			"is none, and runs that ended as Error, Canceled or Inconclusive count for nothing.\n" +
-			"Of 100 histories of 60 runs without a change, one has a change by this, and of as many of 10\n" +
-			"runs seven; a change of 20% among runs that differ by 5% is found in 97 of 100.\n\n" +
+			"Without a change, it reports one in 1 of 100 histories of 60 runs, and in 7 of 100 of 10\n" +
+			"runs; it finds a change of 20% among runs that differ by 5% in 97 of 100.\n\n" +
 			"The LoadTests of files, as report -o yaml writes them, are taken for runs of one name. Of a\n" +
 			"run with loads, p95 is that of all requests of all loads, and nothing is sustained.\n" +
 			"--from is a folder of archives as the operator writes them, NAMESPACE/NAME/UID.json.gz, or\n" +

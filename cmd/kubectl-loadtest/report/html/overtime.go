@@ -101,7 +101,7 @@ func moments(step *v1beta1.StepStatus, s *archive.Series, from float64) []moment
 		p := &s.Points[i]
 		seconds := width
 		if left := ends - float64(i)*width; left > 0 {
-			seconds = min(width, left) // the last point may be narrower
+			seconds = max(min(width, left), width/10) // the last point may be narrower; in a moment, a response would be thousands a second
 		}
 		var ended int64
 		for _, n := range p.Outcomes {
