@@ -62,6 +62,7 @@ func (d *decision) readSchedule() *Problem {
 	}
 	times, err := parse(&d.Spec, d.now)
 	if err != nil {
+		s.Considered = nil // once it is corrected, times count from then
 		return &Problem{Reason: v1beta1.ReasonInvalidSchedule, Message: err.Error(), Stalls: true}
 	}
 	d.times = times

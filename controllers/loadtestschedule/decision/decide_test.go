@@ -198,6 +198,13 @@ func TestEditedScheduleCountsFromItsEdit(t *testing.T) {
 	if d := decision.Decide(s, decision.Observed{}, at("02:30:00")); d.Start != nil {
 		t.Errorf("the first schedule starts %s", d.Start.Name)
 	}
+	s = settled(s, decision.Observed{}, at("02:30:00"))
+	s.Spec.Schedule, s.Generation = "99 * * * *", 5
+	s = settled(s, decision.Observed{}, at("02:40:00"))
+	s.Spec.Schedule, s.Generation = "0 * * * *", 6
+	if d := decision.Decide(s, decision.Observed{}, at("04:30:00")); d.Start != nil {
+		t.Errorf("the correction of a schedule that could not be read starts %s", d.Start.Name)
+	}
 }
 
 // What is held past its deadline is missed once nothing holds it: it is not started late.
