@@ -233,6 +233,21 @@ func TestEventsOfASchedule(t *testing.T) {
 	}
 }
 
+// Of more missed times than are counted, the event names the most recent.
+func TestMoreMissedTimesThanAreCounted(t *testing.T) {
+	s := nightly(func(s *v1beta1.LoadTestSchedule) {
+		s.Spec.Schedule, s.Spec.StartingDeadlineSeconds = "* * * * *", new(int64(10))
+	})
+	last, before := running(name("03:00:00"), "03:00:00"), running(name("02:59:00"), "02:59:00")
+	for clock, seen := range map[string]decision.Observed{"03:00:00": {}, "02:59:00": ran(last), "02:58:00": ran(last, before)} {
+		d := decision.Decide(s, seen, at("03:00:30"))
+		want := decision.Event{true, "Missed", "Scheduled LoadTests missed: 100, the most recent at 2026-11-20T" + clock + "Z."}
+		if d.Events[0] != want || d.Status.MissedRuns != 100 {
+			t.Errorf("%d are counted, and the event is %v, want %v", d.Status.MissedRuns, d.Events[0], want)
+		}
+	}
+}
+
 // A rollout and a time are due at once: the rollout's LoadTest is the first.
 func TestOneStartsAtATime(t *testing.T) {
 	s := nightly(func(s *v1beta1.LoadTestSchedule) {
