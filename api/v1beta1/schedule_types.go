@@ -85,8 +85,8 @@ type LoadTestScheduleSpec struct {
 	// +optional
 	OnRollout *Rollout `json:"onRollout,omitempty"`
 
-	// onChange starts a LoadTest when the schedule is created, and each time that template
-	// changes. Default false.
+	// onChange starts a LoadTest when it is set, with the schedule or later, and each time that
+	// template changes. Default false.
 	// +optional
 	OnChange bool `json:"onChange,omitempty"`
 

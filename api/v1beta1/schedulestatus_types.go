@@ -70,7 +70,7 @@ type LoadTestScheduleStatus struct {
 	MissedRuns int64 `json:"missedRuns,omitempty"`
 
 	// considered is how far times of schedule have been dealt with. Absent without
-	// schedule.
+	// a schedule that can be read.
 	// +optional
 	Considered *Considered `json:"considered,omitempty"`
 

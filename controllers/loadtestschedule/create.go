@@ -60,8 +60,7 @@ func (r *Reconciler) create(ctx context.Context, s *v1beta1.LoadTestSchedule, d 
 		return r.isOurs(ctx, s, start.Name, note, now)
 	}
 	if refusal, ok := writes.RefusalOf(err); ok {
-		// What is invalid stays so; a right or a quota may be given at any time.
-		note.isRefused(decision.Problem{Reason: v1beta1.ReasonRunRefused, Message: "The LoadTest is refused: " + refusal.Message, Stalls: apierrors.IsInvalid(err)}, now)
+		note.isRefused(decision.Problem{Reason: v1beta1.ReasonRunRefused, Message: "The LoadTest is refused: " + refusal.Message, Stalls: refusal.Permanent}, now)
 		return false, nil
 	}
 	if err != nil {

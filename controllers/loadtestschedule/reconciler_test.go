@@ -113,26 +113,37 @@ func TestRefusedTemplate(t *testing.T) {
 	}
 }
 
+// A quota and a policy may be changed at any time. What is too large stays so.
 func TestPolicyAndQuotaRefusals(t *testing.T) {
-	refuse := true
-	f := newFixture(t, failing{apiserver.Client(t), func(_ context.Context, o client.Object) error {
-		if refuse {
-			return apierrors.NewForbidden(v1beta1.GroupVersion.WithResource("loadtests").GroupResource(), o.GetName(), errors.New("exceeded quota: count/loadtests"))
-		}
-		return nil
-	}})
-	s := f.hourly("nightly", nil)
-	f.settle(s)
-	if c := meta.FindStatusCondition(s.Status.Conditions, v1beta1.ConditionReady); c == nil || !strings.Contains(c.Message, "exceeded quota") {
-		t.Errorf("condition %v", c)
+	forbidden := func(why string) *apierrors.StatusError {
+		return apierrors.NewForbidden(v1beta1.GroupVersion.WithResource("loadtests").GroupResource(), "nightly", errors.New(why))
 	}
-	if meta.IsStatusConditionTrue(s.Status.Conditions, v1beta1.ConditionStalled) {
-		t.Error("a quota, which may be raised at any time, stalls the schedule")
+	policy := forbidden("ValidatingAdmissionPolicy 'p' denied request: no")
+	policy.ErrStatus.Reason, policy.ErrStatus.Code = metav1.StatusReasonInvalid, 422 // as the API server says it by default
+	policy.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: "no"}}
+	for says, tc := range map[string]struct {
+		err     error
+		stalled bool
+	}{
+		"exceeded quota: count/loadtests":                  {forbidden("exceeded quota: count/loadtests"), false},
+		"ValidatingAdmissionPolicy 'p' denied request: no": {policy, false},
+		"Request entity too large: limit is 3145728":       {apierrors.NewRequestEntityTooLargeError("limit is 3145728"), true},
+	} {
+		t.Run(says, func(t *testing.T) {
+			refusal := tc.err
+			f := newFixture(t, failing{apiserver.Client(t), func(context.Context, client.Object) error { return refusal }})
+			s := f.hourly("nightly", nil)
+			f.settle(s)
+			if c := meta.FindStatusCondition(s.Status.Conditions, v1beta1.ConditionReady); c == nil || c.Message != "The LoadTest is refused: "+says {
+				t.Errorf("condition %v", c)
+			}
+			same.As(t, "that it is stalled", tc.stalled, meta.IsStatusConditionTrue(s.Status.Conditions, v1beta1.ConditionStalled))
+			refusal = nil
+			f.after(10 * time.Second)
+			f.settle(s)
+			f.one()
+		})
 	}
-	refuse = false
-	f.after(10 * time.Second)
-	f.settle(s)
-	f.one()
 }
 
 func TestReplacementIsRefusedBeforeTheOtherIsDeleted(t *testing.T) {

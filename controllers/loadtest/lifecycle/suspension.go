@@ -10,7 +10,8 @@ import (
 // heldBySpec is the message of a run that spec.suspend keeps from beginning.
 const heldBySpec = "spec.suspend holds the run; set it to false to begin."
 
-// suspend keeps a run from beginning; there are no workers while it is held.
+// suspend keeps a run from beginning; there are no workers while it is held. What a setup has sent is sent again
+// once a user resumes the run.
 func (r *pass) suspend(reason, message string) {
 	r.withoutPlace()
 	r.out.Status.Phase = v1beta1.PhaseSuspended

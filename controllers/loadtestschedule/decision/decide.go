@@ -62,6 +62,7 @@ func (d *decision) readSchedule() *Problem {
 	}
 	times, err := parse(&d.Spec, d.now)
 	if err != nil {
+		s.Considered = nil // once it is corrected, times count from then
 		return &Problem{Reason: v1beta1.ReasonInvalidSchedule, Message: err.Error(), Stalls: true}
 	}
 	d.times = times
@@ -167,7 +168,7 @@ func (d *decision) dueByClock() []due {
 	}
 	name := nameAt(d.LoadTestSchedule, at)
 	if d.isLate(at) && !d.held() && !d.isThere(name) {
-		d.miss(append(d.times.between(since, at), at))
+		d.miss(since, at)
 		s.Considered.Until = metav1.NewTime(at)
 		d.forget(at)
 		return nil
@@ -178,7 +179,7 @@ func (d *decision) dueByClock() []due {
 	return []due{{at: at,
 		Start: Start{name, "its schedule has one at " + at.UTC().Format(time.RFC3339)},
 		done: func(s *v1beta1.LoadTestScheduleStatus) {
-			d.miss(d.times.between(since, at))
+			d.miss(since, at.Add(-time.Second))
 			s.Considered.Until, s.LastScheduleTime = metav1.NewTime(at), &metav1.Time{Time: at}
 		},
 	}}
@@ -214,15 +215,20 @@ func (d *decision) replaces() bool {
 	return d.Spec.ConcurrencyPolicy == v1beta1.ReplaceConcurrent && len(d.active()) > 0
 }
 
-// miss counts times that have no LoadTest.
-func (d *decision) miss(list []time.Time) {
-	list = slices.DeleteFunc(list, func(at time.Time) bool { return d.isThere(nameAt(d.LoadTestSchedule, at)) })
-	if len(list) == 0 {
+// miss counts times after since and not after until that have no LoadTest.
+func (d *decision) miss(since, until time.Time) {
+	isThere := func(at time.Time) bool { return d.isThere(nameAt(d.LoadTestSchedule, at)) }
+	missed := len(slices.DeleteFunc(d.times.first(since, until), isThere))
+	if missed == 0 {
 		return
 	}
-	d.out.Status.MissedRuns += int64(len(list))
+	last := d.times.latest(since, until) // of more than are counted
+	for isThere(last) {
+		last = d.times.latest(since, last.Add(-time.Second))
+	}
+	d.out.Status.MissedRuns += int64(missed)
 	d.out.Events = append(d.out.Events, Event{true, "Missed", fmt.Sprintf("Scheduled LoadTests missed: %d, the most recent at %s.",
-		len(list), list[len(list)-1].UTC().Format(time.RFC3339))})
+		missed, last.UTC().Format(time.RFC3339))})
 }
 
 // isThere says whether there is a LoadTest of the schedule with that name.

@@ -198,6 +198,13 @@ func TestEditedScheduleCountsFromItsEdit(t *testing.T) {
 	if d := decision.Decide(s, decision.Observed{}, at("02:30:00")); d.Start != nil {
 		t.Errorf("the first schedule starts %s", d.Start.Name)
 	}
+	s = settled(s, decision.Observed{}, at("02:30:00"))
+	s.Spec.Schedule, s.Generation = "99 * * * *", 5
+	s = settled(s, decision.Observed{}, at("02:40:00"))
+	s.Spec.Schedule, s.Generation = "0 * * * *", 6
+	if d := decision.Decide(s, decision.Observed{}, at("04:30:00")); d.Start != nil {
+		t.Errorf("the correction of a schedule that could not be read starts %s", d.Start.Name)
+	}
 }
 
 // What is held past its deadline is missed once nothing holds it: it is not started late.
@@ -223,6 +230,21 @@ func TestEventsOfASchedule(t *testing.T) {
 	}
 	if active := decision.Decide(s, ran(many(101)...), at("00:40:00")).Status.Active; len(active) != 100 {
 		t.Errorf("%d are active", len(active))
+	}
+}
+
+// Of more missed times than are counted, the event names the most recent.
+func TestMoreMissedTimesThanAreCounted(t *testing.T) {
+	s := nightly(func(s *v1beta1.LoadTestSchedule) {
+		s.Spec.Schedule, s.Spec.StartingDeadlineSeconds = "* * * * *", new(int64(10))
+	})
+	last, before := running(name("03:00:00"), "03:00:00"), running(name("02:59:00"), "02:59:00")
+	for clock, seen := range map[string]decision.Observed{"03:00:00": {}, "02:59:00": ran(last), "02:58:00": ran(last, before)} {
+		d := decision.Decide(s, seen, at("03:00:30"))
+		want := decision.Event{true, "Missed", "Scheduled LoadTests missed: 100, the most recent at 2026-11-20T" + clock + "Z."}
+		if d.Events[0] != want || d.Status.MissedRuns != 100 {
+			t.Errorf("%d are counted, and the event is %v, want %v", d.Status.MissedRuns, d.Events[0], want)
+		}
 	}
 }
 

@@ -16,12 +16,9 @@ import (
 )
 
 const (
-	// mostHistory is how many LoadTests a status has figures of, and mostChanges how many changes of
-	// a level.
+	// mostHistory is how many LoadTests a status has figures of, and a pass reads at most: what is older
+	// than the history is not read later. mostChanges is how many changes of a level a status has.
 	mostHistory, mostChanges = 60, 8
-	// mostUnread is how many LoadTests are read in a pass: more finish at once only while the operator
-	// is away.
-	mostUnread = 10
 )
 
 // Measured is what the status keeps of a LoadTest that has finished.
@@ -62,7 +59,7 @@ func Unread(s *v1beta1.LoadTestSchedule, runs []LoadTest) []string {
 			names = append(names, r.Name)
 		}
 	}
-	names = names[:min(len(names), mostUnread)]
+	names = names[:min(len(names), mostHistory)]
 	slices.Reverse(names)
 	return names
 }

@@ -48,12 +48,12 @@ func TestUnreadLoadTests(t *testing.T) {
 		}
 	}
 	var many []decision.LoadTest
-	for i := range 30 {
-		many = append(many, finished(fmt.Sprintf("r-%02d", i), "00:00:00", fmt.Sprintf("00:%02d:00", i), "Passed"))
+	for i := range 70 {
+		many = append(many, finished(fmt.Sprintf("r-%02d", i), "00:00:00", fmt.Sprintf("%02d:%02d:00", i/60, i%60), "Passed"))
 	}
 	got := decision.Unread(nightly(nil), many)
-	if len(got) != 10 || got[0] != "r-20" || got[9] != "r-29" {
-		t.Errorf("of 30 the newest 10 are read, the oldest first; these are: %q", got)
+	if len(got) != 60 || got[0] != "r-10" || got[59] != "r-69" {
+		t.Errorf("of 70 the newest 60, which a history has, are read, the oldest first; these are: %q", got)
 	}
 }
 

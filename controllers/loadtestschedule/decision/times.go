@@ -65,30 +65,30 @@ func (t *times) next(after time.Time) time.Time {
 	return time.Time{}
 }
 
-// latest is the last time after since and not after now; zero: there is none. The minutes
-// back from now are bisected, as a schedule may have been away for years.
-func (t *times) latest(since, now time.Time) time.Time {
+// latest is the last time after since and not after until; zero: there is none. The minutes
+// back from until are bisected, as a schedule may have been away for years.
+func (t *times) latest(since, until time.Time) time.Time {
 	from := func(minutes int) time.Time {
-		if at := now.Add(-time.Duration(minutes) * time.Minute); at.After(since) {
+		if at := until.Add(-time.Duration(minutes) * time.Minute); at.After(since) {
 			return at
 		}
 		return since
 	}
 	has := func(minutes int) bool {
 		at := t.next(from(minutes))
-		return !at.IsZero() && !at.After(now)
+		return !at.IsZero() && !at.After(until)
 	}
-	all := max(0, int(now.Sub(since)/time.Minute)+1)
+	all := max(0, int(until.Sub(since)/time.Minute)+1)
 	if n := sort.Search(all+1, has); n <= all {
 		return t.next(from(n))
 	}
 	return time.Time{}
 }
 
-// between are the times after since and before end, at most maxMissed of them.
-func (t *times) between(since, end time.Time) []time.Time {
+// first are the times after since and not after until, at most the first maxMissed of them.
+func (t *times) first(since, until time.Time) []time.Time {
 	var list []time.Time
-	for at := t.next(since); !at.IsZero() && at.Before(end) && len(list) < maxMissed; at = t.next(at) {
+	for at := t.next(since); !at.IsZero() && !at.After(until) && len(list) < maxMissed; at = t.next(at) {
 		list = append(list, at)
 	}
 	return list

@@ -86,8 +86,5 @@ func TestLatestTimeAfterYears(t *testing.T) {
 		if d.Start == nil || d.Start.Name != fmt.Sprintf("nightly-%d", at.Unix()/60) {
 			t.Errorf("%s: %v, want that of %s", expression, d.Start, want)
 		}
-		if d := decision.Decide(s, decision.Observed{Created: d.Start.Name}, at.Add(time.Hour)); d.Status.MissedRuns > 100 {
-			t.Errorf("%s: %d times are counted", expression, d.Status.MissedRuns)
-		}
 	}
 }
