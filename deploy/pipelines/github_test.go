@@ -271,43 +271,31 @@ func TestGitHub(t *testing.T) {
 	}
 }
 
-// The action writes one comment for each file, and finds its own again.
+// The action writes one comment for each file and folder, and finds its own again.
 func TestCommentIsChanged(t *testing.T) {
 	p := newProject(t)
-	var a githubAction
-	source := must.ReadFile(t, "../action/action.yml")
-	must.Succeed(t, yaml.UnmarshalStrict(source, &a))
-	var comment githubStep
-	for _, step := range a.Runs.Steps {
-		if strings.Contains(step.Run, "gh api") {
-			comment = step
-		}
-	}
-	must.Succeed(t, os.Mkdir(filepath.Join(p.folder, "loadtest"), 0o700))
-	for _, file := range []string{"a.yaml", "a.yaml", "b.yaml"} {
-		p.write(t, "loadtest/comment.md", "<!-- kubectl-loadtest "+file+" -->\nof "+file+"\n")
+	// This plugin reports the file that it was to run; one of its files it cannot read.
+	plugin := filepath.Join(t.TempDir(), "plugin")
+	must.Succeed(t, os.WriteFile(plugin, []byte("#!/usr/bin/env bash\n"+`case "$*" in
+  *broken.yaml*) exit 4 ;;
+  *) echo "$@" ;;
+esac`+"\n"), 0o700))
+	for _, run := range []struct{ file, folder, method string }{
+		{"a.yaml", "loadtest", "POST"}, {"a.yaml", "loadtest", "PATCH"}, {"b.yaml", "loadtest", "POST"},
+		{"b.yaml", "with/http2", "POST"}, {"b.yaml", "with/http2", "PATCH"}, {"broken.yaml", "loadtest", ""},
+	} {
+		must.Succeed(t, os.RemoveAll(filepath.Join(p.service, "log")))
 		j := &githubJob{project: p, t: t, temp: t.TempDir(), values: map[string]string{
-			"inputs.file": file, "inputs.folder": "loadtest", "inputs.token": "token", "github.event.pull_request.number": "12",
+			"github.event_name": "pull_request", "github.token": "token", "github.event.pull_request.number": "12",
 		}}
-		j.run(comment)
-		contains(t, "the comment", p.read("/comment.md"), "of "+file)
-	}
-	var methods []string
-	for line := range strings.Lines(p.read("/log")) {
-		if fields := strings.Fields(line); fields[2] == "--method" {
-			methods = append(methods, fields[3])
+		j.action("loadtest", map[string]string{"file": run.file, "folder": run.folder, "plugin": plugin})
+		_, method, _ := strings.Cut(p.read("/log"), "--method ")
+		if method, _, _ = strings.Cut(method, " "); method != run.method {
+			t.Errorf("the comment of %s in %s is written by %q, want %q:\n%s", run.file, run.folder, method, run.method, p.read("/log"))
 		}
-	}
-	if got := strings.Join(methods, " "); got != "POST PATCH POST" {
-		t.Errorf("comments are written by %s", got)
-	}
-	must.Succeed(t, os.Remove(filepath.Join(p.folder, "loadtest/comment.md")))
-	j := &githubJob{project: p, t: t, temp: t.TempDir(), values: map[string]string{
-		"inputs.file": "a.yaml", "inputs.folder": "loadtest", "inputs.token": "token", "github.event.pull_request.number": "12",
-	}}
-	before := p.read("/log")
-	if j.run(comment); p.read("/log") != before {
-		t.Error("a comment is written of a run that has none")
+		if run.method != "" {
+			contains(t, "the comment", p.read("/comment.md"), "report -f "+run.folder+"/result.json -o markdown")
+		}
 	}
 }
 

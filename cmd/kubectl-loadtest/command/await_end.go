@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,6 +27,8 @@ type ending struct {
 	terminates bool
 	// pending are the runs that have begun and not ended.
 	pending map[types.UID]string
+	// printed are the runs whose line has been printed: their objects may change later.
+	printed map[types.UID]bool
 }
 
 // await waits until every run that has begun has ended, and prints a line for each. The
@@ -37,25 +40,27 @@ func (e *ending) await(ctx context.Context, timeout time.Duration) error {
 	if e.cluster.explicit {
 		scope = []client.ListOption{client.InNamespace(e.cluster.namespace)}
 	}
+	e.printed = map[types.UID]bool{}
 	for {
 		err := e.once(ctx, limited, scope)
 		switch {
-		case err == nil && len(e.pending) == 0:
+		case err != nil:
+			return fmt.Errorf("see what became of the runs: %w", err)
+		case len(e.pending) == 0:
 			_, err := fmt.Fprintln(e.config.streams.Out, "No run goes on.")
 			return err
-		case limited.Err() != nil && len(e.pending) > 0:
+		case limited.Err() != nil:
 			for _, name := range e.pending {
 				_, _ = fmt.Fprintf(e.config.streams.Err, "LoadTest %s has not ended: is the operator running, and are --operator-namespace and --config-map its own?\n", name)
 			}
 			return exitcode.Result(codeNotEnded)
-		case err != nil:
-			return fmt.Errorf("see what became of the runs: %w", err)
 		}
+		_ = pause(limited, retry) // when the time is over, the runs are looked at once more
 	}
 }
 
 // once lists the runs and follows them until all have ended, the watch ends or the time of
-// the wait is over.
+// the wait is over. A run that cannot be ended does not keep the others from being ended.
 func (e *ending) once(ctx, limited context.Context, scope []client.ListOption) error {
 	var list v1beta1.LoadTestList
 	if err := e.cluster.List(ctx, &list, scope...); err != nil {
@@ -63,21 +68,23 @@ func (e *ending) once(ctx, limited context.Context, scope []client.ListOption) e
 	}
 	known := e.pending
 	e.pending = map[types.UID]string{}
+	var errs []error
 	for i := range list.Items {
 		lt := &list.Items[i]
-		if _, ok := known[lt.UID]; !ok && e.endedBefore(lt) {
-			continue
+		if name, ok := known[lt.UID]; ok {
+			e.pending[lt.UID] = name
 		}
-		if err := e.see(ctx, lt); err != nil {
-			return err
-		}
+		errs = append(errs, e.see(ctx, lt))
 	}
-	if len(e.pending) == 0 {
-		return nil
+	if err := errors.Join(errs...); err != nil || len(e.pending) == 0 {
+		return err
 	}
 	scope = append(scope, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}})
 	w, err := e.cluster.Watch(limited, &v1beta1.LoadTestList{}, scope...)
-	if err != nil {
+	switch {
+	case err != nil && limited.Err() != nil:
+		return nil // the time is over
+	case err != nil:
 		return err
 	}
 	defer w.Stop()
@@ -98,11 +105,11 @@ func (e *ending) once(ctx, limited context.Context, scope []client.ListOption) e
 	return nil
 }
 
-// endedBefore reports whether a run ended before the wait began, to the second. One may end before
+// endedBefore reports whether a finished run ended before the wait began, to the second. One may end before
 // the runs are listed.
 func (e *ending) endedBefore(lt *v1beta1.LoadTest) bool {
 	ended := lt.Status.CompletionTime
-	return progress.Finished(lt) && (ended == nil || ended.Time.Before(e.begun.Truncate(time.Second)))
+	return ended == nil || ended.Time.Before(e.begun.Truncate(time.Second))
 }
 
 // see takes the state of a LoadTest.
@@ -112,11 +119,17 @@ func (e *ending) see(ctx context.Context, lt *v1beta1.LoadTest) error {
 	switch {
 	case progress.Finished(lt):
 		delete(e.pending, lt.UID)
+		if e.printed[lt.UID] || !known && e.endedBefore(lt) {
+			return nil
+		}
+		e.printed[lt.UID] = true
 		return e.print(lt, name)
 	case e.terminates && !lt.Spec.Terminate:
 		e.pending[lt.UID] = name
-		if err := e.cluster.set(ctx, lt, "terminate", true); client.IgnoreNotFound(err) != nil {
-			return errors.Join(fmt.Errorf("end LoadTest %s", name), err)
+		// What was changed or deleted meanwhile comes as an event.
+		err := e.cluster.set(ctx, lt, "terminate", true)
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			return fmt.Errorf("end LoadTest %s: %w", name, err)
 		}
 	case e.terminates || lt.Status.StartTime != nil:
 		e.pending[lt.UID] = name

@@ -20,7 +20,7 @@ const (
 	// refresh is the interval at which the elapsed time is updated: a bar of 20
 	// parts in a step of some seconds moves visibly.
 	refresh = 250 * time.Millisecond
-	// retry is how long to wait after the API server did not answer.
+	// retry is how long to wait before the API server is asked again.
 	retry = time.Second
 )
 
@@ -30,9 +30,9 @@ type follower struct {
 	display display.Display
 	// latest is the LoadTest as it was last seen.
 	latest *v1beta1.LoadTest
-	// retry is how long to wait after the API server did not answer.
+	// retry is how long to wait after the API server did not answer, or closed the watch: it may do so at once.
 	retry time.Duration
-	// trouble is the last error that was logged.
+	// trouble is the error that was logged last; empty: the API server has answered since.
 	trouble string
 	// held says that the run was held when it was last seen.
 	held bool
@@ -54,13 +54,12 @@ func (f *follower) follow(ctx context.Context) (*v1beta1.LoadTest, error) {
 			return nil, ctx.Err()
 		case err != nil && final(err):
 			return nil, err
-		case err != nil:
-			f.logOnce(err)
-			if err := pause(ctx, f.retry); err != nil {
-				return nil, err
-			}
-		case progress.Finished(f.latest):
+		case err == nil && progress.Finished(f.latest):
 			return f.latest, nil
+		}
+		f.logOnce(err)
+		if err := pause(ctx, f.retry); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -152,11 +151,18 @@ func (f *follower) show() {
 	f.display.Show(now, func(width, height int) []string { return progress.View(f.latest, now, width, height) }, progress.Line(f.latest))
 }
 
-// logOnce logs once that the server does not answer.
+// noAnswer is what is said of an error after which the API server is asked again.
+func noAnswer(message string) string {
+	return "the API server does not answer, trying again: " + message
+}
+
+// logOnce logs an error once, until there is none.
 func (f *follower) logOnce(err error) {
-	if message := err.Error(); message != f.trouble {
+	if err == nil {
+		f.trouble = ""
+	} else if message := err.Error(); message != f.trouble {
 		f.trouble = message
-		f.display.Say(time.Now(), "the API server does not answer, trying again: "+message)
+		f.display.Say(time.Now(), noAnswer(message))
 	}
 }
 

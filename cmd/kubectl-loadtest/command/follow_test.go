@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -38,6 +39,8 @@ func seen(uid string, phase v1beta1.Phase, conditions ...metav1.Condition) *v1be
 	return lt
 }
 
+var loadtests = schema.GroupResource{Group: "loadtest.dev", Resource: "loadtests"}
+
 var over = metav1.Condition{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue}
 
 // server answers Get with one moment after another and each Watch with the
@@ -65,20 +68,25 @@ func server(t *testing.T, gets []moment, watches [][]watch.Event) client.WithWat
 			if len(watches) == 0 {
 				return nil, errors.New("the watch is refused")
 			}
-			w := watch.NewFakeWithChanSize(len(watches[0]), false)
-			for _, event := range watches[0] {
-				w.Action(event.Type, event.Object)
-			}
+			w := closing(watches[0])
 			watches = watches[1:]
-			w.Stop()
 			return w, nil
 		},
 	})
 }
 
+// closing is a watch that is closed after some events.
+func closing(events []watch.Event) watch.Interface {
+	w := watch.NewFakeWithChanSize(len(events), false)
+	for _, event := range events {
+		w.Action(event.Type, event.Object)
+	}
+	w.Stop()
+	return w
+}
+
 func TestFollow(t *testing.T) {
 	start, end := seen("1", v1beta1.PhaseStarting), seen("1", v1beta1.PhaseFinished, over)
-	loadtests := schema.GroupResource{Group: "loadtest.dev", Resource: "loadtests"}
 	event := func(kind watch.EventType, lt *v1beta1.LoadTest) watch.Event {
 		return watch.Event{Type: kind, Object: lt}
 	}
@@ -88,21 +96,31 @@ func TestFollow(t *testing.T) {
 	tests := map[string]struct {
 		gets    []moment
 		watches [][]watch.Event
+		// pauses is how often it waits for a second before it asks again.
+		pauses  int
 		wantErr string
-		wantLog []string
+		// wantLog is how often the log has these words.
+		wantLog map[string]int
 	}{
 		"finished from the start":    {gets: []moment{{lt: end}}},
 		"finishes while watched":     {gets: []moment{{lt: start}}, watches: [][]watch.Event{{event(watch.Modified, start), event(watch.Modified, end)}}},
-		"the watch closes":           {gets: []moment{{lt: start}, {lt: start}, {lt: end}}, watches: [][]watch.Event{{}, {event(watch.Bookmark, start)}}},
-		"the watch expires":          {gets: []moment{{lt: start}, {lt: end}}, watches: [][]watch.Event{{{Type: watch.Error, Object: &expired}}}},
-		"the watch is gone":          {gets: []moment{{lt: start}, {lt: end}}, watches: [][]watch.Event{{{Type: watch.Error, Object: &gone}}}},
+		"the watch closes at once":   {gets: []moment{{lt: start}, {lt: start}, {lt: end}}, watches: [][]watch.Event{{}, {event(watch.Bookmark, start)}}, pauses: 2},
+		"the watch expires":          {gets: []moment{{lt: start}, {lt: end}}, watches: [][]watch.Event{{{Type: watch.Error, Object: &expired}}}, pauses: 1},
+		"the watch is gone":          {gets: []moment{{lt: start}, {lt: end}}, watches: [][]watch.Event{{{Type: watch.Error, Object: &gone}}}, pauses: 1},
 		"an event of something else": {gets: []moment{{lt: start}}, watches: [][]watch.Event{{{Type: watch.Modified, Object: &internal}, event(watch.Modified, end)}}},
 		"the server is away for a while": {
 			gets:    []moment{{err: errors.New("connection refused")}, {err: errors.New("connection refused")}, {lt: start}, {lt: end}},
 			watches: [][]watch.Event{{{Type: watch.Error, Object: &internal}}},
-			wantLog: []string{"connection refused", "etcd is away"},
+			pauses:  3,
+			wantLog: map[string]int{"connection refused": 1, "etcd is away": 1},
 		},
-		"the watch is refused": {gets: []moment{{lt: start}, {lt: end}}, wantLog: []string{"the watch is refused"}},
+		"the server is away twice": {
+			gets:    []moment{{err: errors.New("connection refused")}, {lt: start}, {err: errors.New("connection refused")}, {lt: end}},
+			watches: [][]watch.Event{{}},
+			pauses:  3,
+			wantLog: map[string]int{"connection refused": 2},
+		},
+		"the watch is refused": {gets: []moment{{lt: start}, {lt: end}}, pauses: 1, wantLog: map[string]int{"the watch is refused": 1}},
 		"never there":          {gets: []moment{{err: apierrors.NewNotFound(loadtests, "hello")}}, wantErr: `loadtests.loadtest.dev "hello" not found`},
 		"forbidden":            {gets: []moment{{err: apierrors.NewForbidden(loadtests, "hello", nil)}}, wantErr: "is forbidden"},
 		"unauthorized":         {gets: []moment{{err: apierrors.NewUnauthorized("the token has expired")}}, wantErr: "the token has expired"},
@@ -110,15 +128,20 @@ func TestFollow(t *testing.T) {
 		"another of the same name": {
 			gets:    []moment{{lt: start}, {lt: seen("2", v1beta1.PhaseFinished, over)}},
 			watches: [][]watch.Event{{}},
+			pauses:  1,
 			wantErr: "LoadTest hello was deleted while it was followed",
 		},
 	}
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, inVirtualTime(func(t *testing.T) {
 			var log strings.Builder
 			lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "hello"}}
-			f := &follower{WithWatch: server(t, test.gets, test.watches), display: &display.Log{W: &log}, latest: lt}
+			f := &follower{WithWatch: server(t, test.gets, test.watches), display: &display.Log{W: &log}, latest: lt, retry: time.Second}
+			begun := time.Now()
 			got, err := f.follow(t.Context())
+			if took := time.Since(begun); took != time.Duration(test.pauses)*time.Second {
+				t.Errorf("it took %s, want %d pauses", took, test.pauses)
+			}
 			if test.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), test.wantErr) {
 					t.Fatalf("follow() = %v, want an error that says %q", err, test.wantErr)
@@ -132,13 +155,18 @@ func TestFollow(t *testing.T) {
 			if logged := strings.Contains(log.String(), "does not answer"); logged != (test.wantLog != nil) {
 				t.Errorf("the log has the error: %t, want %t:\n%s", logged, test.wantLog != nil, log.String())
 			}
-			for _, part := range test.wantLog {
-				if n := strings.Count(log.String(), part); n != 1 {
-					t.Errorf("the log says %q %d times, want once:\n%s", part, n, log.String())
+			for part, want := range test.wantLog {
+				if n := strings.Count(log.String(), part); n != want {
+					t.Errorf("the log says %q %d times, want %d:\n%s", part, n, want, log.String())
 				}
 			}
-		})
+		}))
 	}
+}
+
+// inVirtualTime is a test whose pauses take no time.
+func inVirtualTime(f func(*testing.T)) func(*testing.T) {
+	return func(t *testing.T) { synctest.Test(t, f) }
 }
 
 // shows counts how often the state is shown.
@@ -175,7 +203,6 @@ func TestFollowShowsTheElapsedTime(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	kind := v1beta1.GroupVersion.WithKind("LoadTest")
-	loadtests := schema.GroupResource{Group: "loadtest.dev", Resource: "loadtests"}
 	tests := map[string]struct {
 		err  error
 		want string

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/history"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 )
@@ -79,9 +80,15 @@ func (c *cluster) start(ctx context.Context, o *runOptions) (*v1beta1.LoadTest, 
 	if err := c.Get(ctx, key, s); err != nil {
 		return nil, fmt.Errorf("get LoadTestSchedule %s: %w", key, err)
 	}
-	if active := s.Status.Active; len(active) > 0 && s.Spec.ConcurrencyPolicy != v1beta1.AllowConcurrent {
-		return nil, fmt.Errorf("LoadTest %s of schedule %s has not finished, and its concurrencyPolicy is %s: two runs at once would disturb each other; follow it with %s",
-			active[0], key, s.Spec.ConcurrencyPolicy, commandLine("watch", s.Namespace, active[0]))
+	if s.Spec.ConcurrencyPolicy != v1beta1.AllowConcurrent {
+		active, err := c.unfinished(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		if active != "" {
+			return nil, fmt.Errorf("LoadTest %s of schedule %s has not finished, and its concurrencyPolicy is %s: two runs at once would disturb each other; follow it with %s",
+				active, key, s.Spec.ConcurrencyPolicy, commandLine("watch", s.Namespace, active))
+		}
 	}
 	earlier, err := c.earlier(ctx, s)
 	if err != nil {
@@ -99,6 +106,20 @@ func (c *cluster) start(ctx context.Context, o *runOptions) (*v1beta1.LoadTest, 
 		return nil, fmt.Errorf("create a LoadTest of schedule %s: %w", key, err)
 	}
 	return lt, nil
+}
+
+// unfinished is a LoadTest of a schedule that has not finished; empty: there is none. The status
+// of the schedule lacks what was created a moment ago.
+func (c *cluster) unfinished(ctx context.Context, s *v1beta1.LoadTestSchedule) (name string, err error) {
+	if len(s.Status.Active) > 0 {
+		return s.Status.Active[0], nil
+	}
+	err = c.eachLoadTest(ctx, decision.LabelSchedule+"="+s.Name, func(lt *v1beta1.LoadTest) {
+		if metav1.IsControlledBy(lt, s) && !progress.Finished(lt) {
+			name = lt.Name
+		}
+	})
+	return name, err
 }
 
 // earlier is what the next LoadTest of a schedule may be compared with.

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -91,7 +92,12 @@ func TestRunFromASchedule(t *testing.T) {
 func TestRunFromRefuses(t *testing.T) {
 	t.Parallel()
 	p := newTestUser(t)
-	p.schedule("{active: [nightly-29384760]}")
+	s := p.schedule("{active: [nightly-29384760]}")
+	// The operator has not written yet that this one runs.
+	hourly := s.DeepCopy()
+	hourly.ObjectMeta = metav1.ObjectMeta{Namespace: p.namespace, Name: "hourly"}
+	must.Succeed(t, p.client.Create(t.Context(), hourly))
+	must.Succeed(t, p.client.Create(t.Context(), decision.Run(hourly, "hourly-1", "", decision.Earlier{})))
 	file := p.file(manifest("hello"))
 	for name, tt := range map[string]struct {
 		args []string
@@ -105,11 +111,12 @@ func TestRunFromRefuses(t *testing.T) {
 		"a name for a file": {[]string{"-f", file, "--name", "other"}, "--name needs --from"},
 		"one that is not":   {[]string{"--from", "schedule/weekly"}, "kubectl loadtest list --all-namespaces lists the existing ones"},
 		"beside another":    {[]string{"--from", "schedule/nightly"}, "concurrencyPolicy is Forbid: two runs at once would disturb each other; follow it with kubectl loadtest watch nightly-29384760"},
+		"beside a new one":  {[]string{"--from", "schedule/hourly"}, "LoadTest hourly-1 of schedule " + p.namespace + "/hourly has not finished"},
 	} {
 		t.Run(name, func(t *testing.T) { p.run(append([]string{"run"}, tt.args...)...).fails(t, tt.want) })
 	}
-	if names := p.names(); len(names) > 0 {
-		t.Errorf("LoadTests %q were created", names)
+	if names := p.names(); len(names) != 1 {
+		t.Errorf("there are LoadTests %q, want hourly-1 alone", names)
 	}
 }
 

@@ -204,6 +204,8 @@ func (c *config) remove(ctx context.Context, cluster *cluster, key client.Object
 	return c.awaitGone(ctx, cluster, lt)
 }
 
+// awaitGone waits until a LoadTest that is being deleted is gone. It outlives an API server that
+// does not answer for a while, as follow does.
 func (c *config) awaitGone(ctx context.Context, cluster *cluster, old *v1beta1.LoadTest) error {
 	key, shown := client.ObjectKeyFromObject(old), c.display()
 	defer shown.Clear()
@@ -213,12 +215,15 @@ func (c *config) awaitGone(ctx context.Context, cluster *cluster, old *v1beta1.L
 		switch {
 		case apierrors.IsNotFound(err), err == nil && lt.UID != old.UID:
 			return nil
-		case err != nil:
+		case err != nil && final(err):
 			return fmt.Errorf("wait for LoadTest %s to be deleted: %w", key, err)
 		}
-		text := fmt.Sprintf("%s/%s  the last run is being deleted", key.Namespace, key.Name)
+		text, wait := fmt.Sprintf("%s/%s  the last run is being deleted", key.Namespace, key.Name), refresh
+		if err != nil {
+			text, wait = noAnswer(err.Error()), retry
+		}
 		shown.Show(time.Now(), func(int, int) []string { return []string{text} }, text)
-		if err := pause(ctx, refresh); err != nil {
+		if err := pause(ctx, wait); err != nil {
 			return errors.Join(fmt.Errorf("LoadTest %s is still being deleted", key), err)
 		}
 	}
