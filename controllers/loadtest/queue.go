@@ -195,7 +195,7 @@ type rules struct {
 	known  map[string]rulesOfNamespace
 }
 
-// rulesOfNamespace are those of one, with whether they hold its runs: quiet hours take longer to look at
+// rulesOfNamespace are the rules of one namespace, and whether they hold its runs: quiet hours take longer to look at
 // than all else in the order of thousands of runs that wait.
 type rulesOfNamespace struct {
 	policy.Rules

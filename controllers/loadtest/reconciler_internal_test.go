@@ -113,8 +113,8 @@ func (stored) Get(_ context.Context, name client.ObjectKey, o client.Object, _ .
 	return nil
 }
 
-// Each pass over a run of the queue looks at all that wait, thousands perhaps. Quiet hours are looked at once for
-// those of a namespace.
+// Each pass over a run of the queue looks at all that wait, thousands perhaps. It looks at the quiet hours of a namespace
+// once.
 func TestQuietHoursAreLookedAtOnceForANamespace(t *testing.T) {
 	quiet, err := policy.Load([]byte(`quietHours: [{from: "22:00", to: "06:00", timeZone: Europe/Berlin}]`))
 	must.Succeed(t, err)

@@ -51,7 +51,7 @@ func TestStopAwaitsTheEndOfEachRun(t *testing.T) {
 		// lists and watches are what the API server answers, one after another.
 		lists   [][]*v1beta1.LoadTest
 		watches [][]watch.Event
-		// told are the UIDs of the runs that were told to end; all lines but the last are those of runs.
+		// told are the UIDs of the runs that were told to end; each line but the last is about a run.
 		told, lines string
 		wantErr     string
 	}{

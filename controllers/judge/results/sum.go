@@ -8,8 +8,8 @@ import (
 )
 
 // Sum is what was measured in steps that have ended: the sums of their counts, and the times of all
-// their requests, merged exactly. It has no times if a step lacks its histogram: those of the others
-// are not those of all. nil: nothing was measured in any.
+// their requests, merged exactly. It has no times if a step lacks its histogram, since the other
+// steps have only a part of them. nil: nothing was measured in any.
 func Sum(steps ...v1beta1.StepStatus) (*v1beta1.LoadResult, error) {
 	sum, times := &v1beta1.LoadResult{}, measure.NewHistogram()
 	measured, whole := false, true

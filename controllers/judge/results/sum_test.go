@@ -10,8 +10,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
-// The times of some steps are not those of all: a step that was cut while its worker was lost, or for which the
-// status had no room, has no histogram.
+// A step that was cut while its worker was lost, or for which the status had no room, has no histogram: the sum then
+// has no times, since the other steps have only a part of them.
 func TestSumHasTheTimesOfAllStepsOrNone(t *testing.T) {
 	of := func(millis time.Duration, edit func(*v1beta1.StepResult)) v1beta1.StepStatus {
 		h := measure.NewHistogram()
