@@ -27,6 +27,10 @@ const (
 	// shortestRetry and longestRetry bound the wait between attempts.
 	shortestRetry = 50 * time.Millisecond
 	longestRetry  = time.Second
+	// longestRefusal is how long a coordinator may refuse, without a pause, a worker that it never
+	// said anything to: its Job or its pod was replaced, and it holds no results. For less than that
+	// a coordinator may not know of its Job yet.
+	longestRefusal = time.Minute
 	// maxMessage bounds an assignment, whose bodies are the larger part.
 	maxMessage = 16 << 20
 )
@@ -100,15 +104,19 @@ func (f tokenFile) GetRequestMetadata(context.Context, ...string) (map[string]st
 // RequireTransportSecurity keeps the token from being sent in the clear.
 func (tokenFile) RequireTransportSecurity() bool { return true }
 
-// run keeps a stream open until ctx ends or the coordinator was unreachable for too
-// long. stream runs one to its end and returns when the last message came; zero: none
+// run keeps a stream open until ctx ends, or the coordinator was unreachable or refused the worker
+// for too long. stream runs one to its end and returns when the last message came; zero: none
 // came.
 func (l *link) run(ctx context.Context, stream func(context.Context) (time.Time, error)) error {
 	lastReceived := time.Now()
+	var refused refusals
 	for attempt := 0; ; attempt++ {
 		received, err := stream(ctx)
 		if ctx.Err() != nil {
 			return nil
+		}
+		if lasted := refused.add(received, err); lasted >= longestRefusal {
+			return fmt.Errorf("coordinator %s has refused this worker for %v: %w", l.address, lasted.Round(time.Second), err)
 		}
 		if !received.IsZero() {
 			lastReceived = received
@@ -129,6 +137,27 @@ func (l *link) run(ctx context.Context, stream func(context.Context) (time.Time,
 			return nil
 		}
 	}
+}
+
+// refusals are how long a worker was refused, stream after stream.
+type refusals struct {
+	since time.Time // zero: the last stream did not end so
+	heard bool      // a message came at some time
+}
+
+// add notes how a stream ended, and returns for how long all have ended with a refusal; 0 for one
+// that the coordinator ever sent a message to.
+func (r *refusals) add(received time.Time, err error) time.Duration {
+	r.heard = r.heard || !received.IsZero()
+	code := status.Code(err)
+	switch refused := code == codes.Unauthenticated || code == codes.PermissionDenied; {
+	case r.heard || !refused:
+		r.since = time.Time{}
+		return 0
+	case r.since.IsZero():
+		r.since = time.Now()
+	}
+	return time.Since(r.since)
 }
 
 // stream runs one stream.

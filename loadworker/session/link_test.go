@@ -106,6 +106,51 @@ func TestLinkWaitsLongerWhileItsMessagesAreNotAccepted(t *testing.T) {
 	})
 }
 
+// A worker that the coordinator never said anything to ends after a minute of refusals. Another
+// failure in between begins the time anew, and one that received a message waits as long as ever.
+func TestLinkEndsWhatIsRefusedForAMinute(t *testing.T) {
+	replaced := status.Error(codes.Unauthenticated, "the Job of pod a/b was replaced")
+	for name, tt := range map[string]struct {
+		stream func(sinceBegin time.Duration) (heard bool, err error)
+		want   string
+		after  time.Duration
+	}{
+		"refused": {func(time.Duration) (bool, error) { return false, replaced }, "coordinator a:1 has refused this worker for 1m", longestRefusal},
+		"of another pod": {func(time.Duration) (bool, error) {
+			return false, status.Error(codes.PermissionDenied, "pod a was replaced by b")
+		},
+			"coordinator a:1 has refused this worker for 1m", longestRefusal},
+		"unreachable in between": {func(at time.Duration) (bool, error) {
+			if 40*time.Second < at && at < 50*time.Second {
+				return false, status.Error(codes.Unavailable, "connection refused")
+			}
+			return false, replaced
+		}, "coordinator a:1 has refused this worker for 1m", 50*time.Second + longestRefusal},
+		"heard of before": {func(at time.Duration) (bool, error) { return at == 0, replaced }, "coordinator a:1 was unreachable for 10m", 10 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &link{address: "a:1", events: make(chan event, 10_000)}
+				l.patience.Store(int64(10 * time.Minute))
+				begin := time.Now()
+				err := l.run(t.Context(), func(context.Context) (received time.Time, err error) {
+					heard, err := tt.stream(time.Since(begin))
+					if heard {
+						received = time.Now()
+					}
+					return received, err
+				})
+				if err == nil || !strings.HasPrefix(err.Error(), tt.want) || !strings.Contains(err.Error(), "replaced") {
+					t.Errorf("run = %v, want %s… and why", err, tt.want)
+				}
+				if took := time.Since(begin); took < tt.after || took > tt.after+2*longestRetry {
+					t.Errorf("it took %v, want %v and at most two attempts more", took, tt.after)
+				}
+			})
+		})
+	}
+}
+
 // A worker whose token cannot be read does not connect without one.
 func TestWorkerDoesNotConnectWithoutAToken(t *testing.T) {
 	c := startFakeCoordinator(t)

@@ -41,7 +41,8 @@ type Config struct {
 	// GiveUp is how long the coordinator may be unreachable beyond what the plan needs:
 	// a worker holds its results for as long as the step that began last, and all
 	// after it, may take, and GiveUp longer. Without an assignment it ends after
-	// GiveUp. While it is connected it never gives up, however long a run is held.
+	// GiveUp, or when it was refused for longestRefusal. While it is connected it never
+	// gives up, however long a run is held.
 	// Default 10 minutes.
 	GiveUp time.Duration
 }

@@ -169,7 +169,10 @@ func (s *subject) outcome(ctx context.Context) (fault.Outcome, error) {
 		o = fault.Read(&s.lt.Status)
 	}
 	o.Took, o.Planned = time.Since(s.begun), s.load.Planned()
-	o.Held = 100 * s.held.Seconds() / (s.load.Steps[0].Length.Seconds() * float64(s.load.Workers))
+	if steps := s.lt.Status.Steps; len(steps) > 0 && steps[0].Window != nil {
+		// A burst lasts until its last answer, and so longer than planned.
+		o.Held = 100 * s.held.Seconds() / (steps[0].Window.Seconds() * float64(s.load.Workers))
+	}
 	if at := s.lt.Status.CompletionTime; !gone && at != nil {
 		o.Took = max(0, at.Sub(s.begun)) // to a second; 0 if it had ended before
 	}
