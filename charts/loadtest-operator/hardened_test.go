@@ -32,17 +32,17 @@ func TestPodIsHardened(t *testing.T) {
 	}
 }
 
-// Two replicas do not go at once: neither with a node or a zone, nor by a drain.
+// Two replicas do not go at once: neither with a node or a zone, nor by a drain. The scheduler
+// ignores all constraints on nodes that lack the label of any: there must be the one of nodes alone.
 func TestReplicasAreApart(t *testing.T) {
 	pod := operatorPod(t, namespace)
-	over := map[string]bool{}
-	for _, c := range pod.Spec.TopologySpreadConstraints {
-		over[c.TopologyKey] = c.MaxSkew == 1 && selects(t, c.LabelSelector, pod.Labels)
+	over := pod.Spec.TopologySpreadConstraints
+	if len(over) != 1 || over[0].TopologyKey != corev1.LabelHostname || over[0].MaxSkew != 1 || !selects(t, over[0].LabelSelector, pod.Labels) {
+		t.Errorf("replicas are spread by %v, want over nodes alone", over)
 	}
-	for _, key := range []string{corev1.LabelHostname, corev1.LabelTopologyZone} {
-		if !over[key] {
-			t.Errorf("replicas are not spread over %s", key)
-		}
+	zones := pod.Spec.Affinity.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+	if len(zones) != 1 || zones[0].PodAffinityTerm.TopologyKey != corev1.LabelTopologyZone || !selects(t, zones[0].PodAffinityTerm.LabelSelector, pod.Labels) {
+		t.Errorf("replicas prefer %v, want other zones", zones)
 	}
 	var budget policyv1.PodDisruptionBudget
 	must.Succeed(t, runtime.DefaultUnstructuredConverter.FromUnstructured(find(t, render(t), "PodDisruptionBudget", release), &budget))

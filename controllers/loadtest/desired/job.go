@@ -139,8 +139,8 @@ func pod(lt *v1beta1.LoadTest, cfg Config, labels map[string]string) corev1.PodS
 			FSGroup:        ptr.To[int64](nonRoot),
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
-		TopologySpreadConstraints: spread(w, labels[LabelRun]),
-		Affinity:                  away(w),
+		TopologySpreadConstraints: spread(labels[LabelRun]),
+		Affinity:                  apart(w, labels[LabelRun]),
 		PriorityClassName:         w.PriorityClassName,
 		ImagePullSecrets:          pullSecrets(w),
 		DNSConfig:                 resolver(w),
@@ -150,35 +150,40 @@ func pod(lt *v1beta1.LoadTest, cfg Config, labels map[string]string) corev1.PodS
 }
 
 // spread has workers spread over nodes as far as there are any: a node's ports, descriptors
-// and CPU are shared by the workers on it.
-func spread(w *v1beta1.Worker, run string) (all []corev1.TopologySpreadConstraint) {
-	for _, key := range []string{w.SpreadOver, corev1.LabelHostname} {
-		if key == "" || key == w.SpreadOver && len(all) > 0 {
-			continue
-		}
-		all = append(all, corev1.TopologySpreadConstraint{
-			MaxSkew:           1,
-			TopologyKey:       key,
-			WhenUnsatisfiable: corev1.ScheduleAnyway,
-			LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{LabelRun: run}},
-		})
-	}
-	return all
+// and CPU are shared by the workers on it. A second constraint, on a label that nodes lack,
+// would leave these without a score by the first: the scheduler ignores nodes that lack any key.
+func spread(run string) []corev1.TopologySpreadConstraint {
+	return []corev1.TopologySpreadConstraint{{
+		MaxSkew:           1,
+		TopologyKey:       corev1.LabelHostname,
+		WhenUnsatisfiable: corev1.ScheduleAnyway,
+		LabelSelector:     ofRun(run),
+	}}
 }
 
-// away prefers nodes without certain pods. Were it required, no such pod could come to the node of
-// a worker either, and an update of the target would wait for the end of the test.
-func away(w *v1beta1.Worker) *corev1.Affinity {
-	if len(w.AwayFrom) == 0 {
+func ofRun(run string) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{LabelRun: run}}
+}
+
+// apart prefers nodes without certain pods, and then values of a label with fewer workers. Were it
+// required, no such pod could come to the node of a worker either, and an update of the target
+// would wait for the end of the test.
+func apart(w *v1beta1.Worker, run string) *corev1.Affinity {
+	const most, less = 100, 10 // of the weights that there are
+	var terms []corev1.WeightedPodAffinityTerm
+	add := func(weight int32, key string, from *metav1.LabelSelector) {
+		terms = append(terms, corev1.WeightedPodAffinityTerm{Weight: weight, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: key, LabelSelector: from}})
+	}
+	if len(w.AwayFrom) > 0 {
+		add(most, corev1.LabelHostname, &metav1.LabelSelector{MatchLabels: maps.Clone(w.AwayFrom)})
+	}
+	if w.SpreadOver != "" {
+		add(less, w.SpreadOver, ofRun(run))
+	}
+	if len(terms) == 0 {
 		return nil
 	}
-	const most = 100 // of the weights that there are
-	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{
-		Weight: most,
-		PodAffinityTerm: corev1.PodAffinityTerm{
-			TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: maps.Clone(w.AwayFrom)},
-		},
-	}}}}
+	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: terms}}
 }
 
 func pullSecrets(w *v1beta1.Worker) (all []corev1.LocalObjectReference) {
