@@ -30,12 +30,13 @@ type Audit struct {
 //
 //	acknowledged <= change <= acknowledged + unknown
 //
-// acknowledged are the items of requests with an expected response other than 429.
+// acknowledged are the items of requests with an expected response, except of status 400
+// to 599: to expect a 409 makes it no failure, and still it says that nothing was stored.
 // unknown are the items of requests that may or may not have been stored: outcomes
 // timeout, reset, tls, serverError, unexpectedStatus, badResponse, unfinished and
-// other, CANCELLED of gRPC, and what may be missing from the result because a worker was
-// lost. What was answered with 400 to 499, or never sent (refused, dns), is not stored,
-// but unknown if a redirect was followed before.
+// other, an expected status of 500 to 599, CANCELLED of gRPC, and what may be missing from
+// the result because a worker was lost. What was answered with 400 to 499, or never sent
+// (refused, dns), is not stored, but unknown if a redirect was followed before.
 //
 // A smaller change is data that was acknowledged and lost, a larger one data that was
 // stored twice or although the target refused it: both make the verdict Failed. A

@@ -16,15 +16,18 @@ func CountStored(a *v1beta1.AuditStatus, items []int64, merged *measure.Measurem
 		if merged == nil || i >= len(merged.Requests) {
 			continue
 		}
-		outcomes := &merged.Requests[i].Outcomes
-		a.Acknowledged += n * outcomes[measure.Success]
-		for o, count := range outcomes {
+		r := &merged.Requests[i]
+		refused := expectedOf(r, measure.ClientError)
+		open := expectedOf(r, measure.ServerError) + expectedOf(r, measure.Timeout)
+		a.Acknowledged += n * max(0, r.Outcomes[measure.Success]-refused-open)
+		for o, count := range r.Outcomes {
 			if leavesOpen(measure.Outcome(o)) {
-				unknown += n * count
+				open += count
 			}
 		}
-		unknown += n * min(outcomes[measure.ClientError], merged.Requests[i].StatusCodes[measure.GRPCCancelled])
-		unknown += n * min(notStored(outcomes), merged.Requests[i].Redirects)
+		open += r.StatusCodes[measure.GRPCCancelled]
+		open += min(notStored(&r.Outcomes)+refused, r.Redirects)
+		unknown += n * open
 	}
 	switch {
 	case a.Unknown == nil:
@@ -33,6 +36,23 @@ func CountStored(a *v1beta1.AuditStatus, items []int64, merged *measure.Measurem
 	default:
 		*a.Unknown += unknown + largest*missing
 	}
+}
+
+// expectedOf counts the expected responses of a request whose status is of a class of failures.
+// That a user expects a 409 makes it no failure, and no acknowledgement either. Of a class,
+// the responses that were not expected have it for their outcome; a deadline of gRPC that has
+// passed is no whole response then, and not among the status codes.
+func expectedOf(r *measure.Request, class measure.Outcome) int64 {
+	var n int64
+	for code, count := range r.StatusCodes {
+		if measure.ClassifyStatus(code, false) == class {
+			n += count
+		}
+	}
+	if class.Responded() {
+		n -= r.Outcomes[class]
+	}
+	return max(0, n)
 }
 
 // notStored counts the requests that ended with the target's word that they were not

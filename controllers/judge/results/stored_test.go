@@ -29,8 +29,23 @@ func TestOutcomesOfStoredItems(t *testing.T) {
 			t.Errorf("3 of outcome %v, of 10 items each: %d acknowledged, %d unknown", o, acknowledged, unknown)
 		}
 	}
-	if acknowledged, unknown := count(measure.ClientError, 7, 0, measure.StatusCodes{measure.GRPCCancelled: 3, measure.GRPCNotFound: 4}); acknowledged != 0 || unknown != 30 {
-		t.Errorf("%d acknowledged, %d unknown, want 0 and the 30 of 3 calls", acknowledged, unknown)
+	for name, tt := range map[string]struct {
+		outcome               measure.Outcome
+		redirects             int64
+		codes                 measure.StatusCodes
+		acknowledged, unknown int64
+	}{
+		"calls that were cancelled": {measure.ClientError, 0, measure.StatusCodes{measure.GRPCCancelled: 3, measure.GRPCNotFound: 4}, 0, 30},
+		// A status that is expected says no more than one that is not.
+		"refusals that are expected":            {measure.Success, 0, measure.StatusCodes{201: 3, 409: 4}, 30, 0},
+		"refusals of calls that are expected":   {measure.Success, 0, measure.StatusCodes{measure.GRPCOK: 5, measure.GRPCNotFound: 1, measure.GRPCCancelled: 1}, 50, 10},
+		"failures that are expected":            {measure.Success, 0, measure.StatusCodes{302: 5, 503: 2}, 50, 20},
+		"deadlines of calls that are expected":  {measure.Success, 0, measure.StatusCodes{measure.GRPCOK: 6, measure.GRPCDeadlineExceeded: 1}, 60, 10},
+		"expected refusals after two redirects": {measure.Success, 2, measure.StatusCodes{201: 3, 409: 4}, 30, 20},
+	} {
+		if acknowledged, unknown := count(tt.outcome, 7, tt.redirects, tt.codes); acknowledged != tt.acknowledged || unknown != tt.unknown {
+			t.Errorf("%s: %d acknowledged, %d unknown; want %d, %d", name, acknowledged, unknown, tt.acknowledged, tt.unknown)
+		}
 	}
 	for _, o := range []measure.Outcome{measure.ClientError, measure.RateLimited, measure.Refused, measure.DNS} {
 		if _, unknown := count(o, 5, 3, nil); unknown != 30 {
