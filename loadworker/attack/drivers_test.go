@@ -131,6 +131,24 @@ func TestPrepareAfterItsEndTouchesNoConnection(t *testing.T) {
 	})
 }
 
+// The end of a step closes connections whose requests it interrupts. They are open again before the next step begins.
+func TestPrepareOpensWhatTheEndOfAStepClosed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		handle, _ := hold(t)
+		r := d.runner(t, setup{url: d.oracle(t, handle).URL})
+		got := drive(t, r, usersStep(3, Burst{Requests: 1, Limit: time.Second}))
+		if n := total(t, got).Outcomes[measure.Unfinished]; n != 3 {
+			t.Errorf("%d requests are unfinished, want 3", n)
+		}
+		r.Prepare(t.Context(), usersStep(3, ClosedUsers{Duration: time.Second}))
+		for i, c := range r.conns {
+			if !c.IsOpen() {
+				t.Errorf("the %d. connection is not open", i+1)
+			}
+		}
+	})
+}
+
 func TestUsersTakeNoGoroutine(t *testing.T) {
 	d := onlyEventLoops(t, "each connection of a user has one")
 	const users = 200
