@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
@@ -127,6 +128,45 @@ func TestPrepareAfterItsEndTouchesNoConnection(t *testing.T) {
 			if total(t, snapshot(t, x)).Outcomes[measure.Success] >= 100 {
 				x.Cut()
 			}
+		}
+	})
+}
+
+// The end of a step closes connections whose requests it interrupts. They are open again before the next step begins.
+func TestPrepareOpensWhatTheEndOfAStepClosed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		handle, _ := hold(t)
+		r := d.runner(t, setup{url: d.oracle(t, handle).URL})
+		got := drive(t, r, usersStep(3, Burst{Requests: 1, Limit: time.Second}))
+		if n := total(t, got).Outcomes[measure.Unfinished]; n != 3 {
+			t.Errorf("%d requests are unfinished, want 3", n)
+		}
+		r.Prepare(t.Context(), usersStep(3, ClosedUsers{Duration: time.Second}))
+		for i, c := range r.conns {
+			if !c.IsOpen() {
+				t.Errorf("the %d. connection is not open", i+1)
+			}
+		}
+	})
+}
+
+// vegeta's dispatcher asks for one hit after the other. A step that is cut between two of them does not wait for the next.
+func TestACutBetweenTwoHitsEndsTheStep(t *testing.T) {
+	goroutineTestDriver.virtually(t, func(t *testing.T, d testDriver) {
+		r := d.runner(t, setup{url: d.oracle(t, nil).URL})
+		x := r.newExecution(arrivalsStep(1e6, time.Hour), time.Now())
+		v := x.onGoroutines()[0].driver.(vegetaDriver)
+		defer v.timer.Close()
+		defer context.AfterFunc(x.ctx, v.stopWaiting)()
+		v.Pace(0, 0)
+		if _, err := v.exchange(<-v.ready); err != nil {
+			t.Fatal(err)
+		}
+		x.Cut()
+		synctest.Wait()
+		began := time.Now()
+		if _, stop := v.Pace(0, 1); !stop || time.Since(began) > 0 {
+			t.Errorf("ended: %v, after %v; want it at once", stop, time.Since(began))
 		}
 	})
 }

@@ -137,6 +137,7 @@ func (r *Runner) open(ctx context.Context, conns []transport.Conn) {
 	var group errgroup.Group
 	group.SetLimit(openAtOnce)
 	for _, c := range conns {
+		c.Resume() // the end of the step before may have interrupted it
 		if isAlive(c) {
 			continue
 		}

@@ -116,7 +116,9 @@ func (s *scheduler) wait() bool {
 	if !ok {
 		return false
 	}
-	s.driver.wait(due)
+	if s.stopped || !s.x.stopped.Load() { // what ends a wait may have come before it
+		s.driver.wait(due)
+	}
 	if s.x.stopped.Load() {
 		s.stop()
 	}

@@ -8,7 +8,7 @@ package attack
 type sharedConnections struct {
 	driver  *streamDriver
 	conns   []*streamConn
-	turn    int // the connection that is looked at first
+	turn    int // the connection that is looked at first, which is the one that vacancy has found
 	streams int // limit on each; 0: the server's
 	limit   int // of requests in flight
 	idle    []*connSlot
@@ -83,8 +83,10 @@ func (p *sharedConnections) spare() *streamConn {
 	return p.driver.connect(p.driver.sched.x.another())
 }
 
+// take takes the connection that vacancy has found. Another look might find none: attempts to open a connection go on in
+// goroutines of their own, and as many may be under way by now as may be.
 func (p *sharedConnections) take() *connSlot {
-	c := p.next()
+	c := p.conns[p.turn]
 	p.turn = (p.turn + 1) % len(p.conns)
 	slot := p.slot()
 	p.driver.slots[slot.index].on = c

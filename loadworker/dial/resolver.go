@@ -2,6 +2,7 @@ package dial
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"sync/atomic"
@@ -81,8 +82,17 @@ func (r *resolver) resolve(ctx context.Context) ([]netip.Addr, error) {
 		a := result.Val.(*answer)
 		return a.addrs, a.err
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, r.gaveUp(ctx.Err())
 	}
+}
+
+// gaveUp is why a caller does not wait any longer. If its deadline has passed, that is the failure of the name servers,
+// as it is when a lookup ends by its own: the target was not asked for anything.
+func (r *resolver) gaveUp(err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &net.DNSError{Err: "no answer in time", Name: r.host, IsTimeout: true, UnwrapErr: err}
 }
 
 // fresh returns the cached answer, or nil if there is none or it is too old.

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -82,6 +84,7 @@ func TestAddressNeedsNoLookup(t *testing.T) {
 	}
 }
 
+// The wait of a caller ends with its context. What became of its request is the same as if the lookup had ended first.
 func TestCallersContextEndsItsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTestResolver("a.test", func(ctx context.Context, _ string) ([]netip.Addr, error) {
@@ -91,8 +94,9 @@ func TestCallersContextEndsItsWait(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begin := time.Now()
-		if _, err := r.resolve(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("resolve = %v, want the caller's deadline", err)
+		_, err := r.resolve(ctx)
+		if of := failure.Classify(&failure.Error{Phase: failure.Resolving, Err: err}); !errors.Is(err, context.DeadlineExceeded) || of != measure.DNS {
+			t.Errorf("resolve = %v, of class %v; want the caller's deadline, and dns", err, of)
 		}
 		if waited := time.Since(begin); waited != time.Second {
 			t.Errorf("waited %v, want the caller's second", waited)

@@ -87,9 +87,9 @@ type LoopConn struct {
 }
 
 var (
-	_ loop.Protocol = (*LoopConn)(nil)
-	_ loop.Waiter   = (*LoopStream)(nil)
-	_ owner         = (*LoopStream)(nil)
+	_ loop.LastReader = (*LoopConn)(nil)
+	_ loop.Waiter     = (*LoopStream)(nil)
+	_ owner           = (*LoopStream)(nil)
 )
 
 // IsOpen reports whether the connection is open, as far as the loop has read, and takes
@@ -204,6 +204,10 @@ func (c *LoopConn) Receive(in []byte, waited time.Duration, closing bool) (more 
 	}
 	return c.conn.IsOpen() && (closing || c.mux.InFlight() > 1)
 }
+
+// Unwritable has the connection take no more requests. Those that the server answered, or refused, before it closed the
+// connection have that outcome, and not the one of the request that could not be written.
+func (c *LoopConn) Unwritable() { c.mux.Close() }
 
 // Failed ends the requests that are in flight.
 func (c *LoopConn) Failed(err *failure.Error) { c.lose(err) }

@@ -1,7 +1,9 @@
 package http2
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	xhttp2 "golang.org/x/net/http2"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
@@ -210,4 +214,56 @@ func TestAConnectionThatIsDrainedIsReplaced(t *testing.T) {
 	if got := d.outcomes[2]; got != measure.Refused.String() {
 		t.Errorf("the next request: %s, want that its connection is refused", got)
 	}
+}
+
+// What a server has sent before it closed a connection is read first, although a request can be written no more.
+func TestWhatCameBeforeARequestCannotBeWritten(t *testing.T) {
+	answer := func(f *xhttp2.Framer, id uint32) error {
+		return f.WriteHeaders(xhttp2.HeadersFrameParam{StreamID: id, BlockFragment: []byte{0x88}, EndHeaders: true, EndStream: true})
+	}
+	for name, tt := range map[string]struct {
+		send func(f *xhttp2.Framer, id uint32) error
+		want string
+	}{
+		"an answer":              {answer, "map[0:200 1:200 2:reset]"},
+		"an answer and a GOAWAY": {func(f *xhttp2.Framer, id uint32) error { return errors.Join(answer(f, id), f.WriteGoAway(id, 0, nil)) }, "map[0:200 1:200 2:refused]"},
+		"what is no HTTP/2":      {func(f *xhttp2.Framer, _ uint32) error { return f.WriteRawFrame(xhttp2.FramePing, 0, 1, nil) }, "map[0:200 1:badResponse 2:badResponse]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			closed := make(chan struct{})
+			url := scripted.Serve(t, func(c *net.TCPConn, r *bufio.Reader) {
+				defer close(closed)
+				_, _ = io.CopyN(io.Discard, r, int64(len(xhttp2.ClientPreface)))
+				f := xhttp2.NewFramer(c, r)
+				err := errors.Join(f.WriteSettings(), answer(f, nextRequest(f)), tt.send(f, nextRequest(f)), c.SetLinger(0), c.Close()) // by a reset
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			d := newDriven(t, NewClient(scripted.NewDialer(t, dial.Config{URL: url, HTTP2: true}), "", Shared{}))
+			d.open()
+			d.request(scripted.Get, scripted.Patience)
+			d.flush()
+			<-closed
+			d.request(scripted.Get, scripted.Patience)
+			d.await(3)
+			if got := fmt.Sprint(d.outcomes); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// nextRequest reads up to the next request, and returns the number of its stream; 0: none comes.
+func nextRequest(f *xhttp2.Framer) (stream uint32) {
+	for stream == 0 {
+		frame, err := f.ReadFrame()
+		if err != nil {
+			break
+		}
+		if frame.Header().Type == xhttp2.FrameHeaders {
+			stream = frame.Header().StreamID
+		}
+	}
+	return stream
 }

@@ -140,6 +140,9 @@ func (m *Mux) InFlight() int { return len(m.streams) + len(m.queue) }
 // the numbers of streams are used up.
 func (m *Mux) Usable() bool { return !m.goAway && !m.failed && m.next <= maxID }
 
+// Close has it take no more requests. Those in flight go on.
+func (m *Mux) Close() { m.failed = true }
+
 // Room is how many requests may be sent now, as the server limits them. More would wait.
 func (m *Mux) Room() int {
 	if !m.Usable() {

@@ -27,6 +27,15 @@ type Protocol interface {
 	Failed(err *failure.Error)
 }
 
+// LastReader is a Protocol with several requests on a connection: when one cannot be written any more, others may
+// have been answered.
+type LastReader interface {
+	Protocol
+	// Unwritable says that the other side has closed the connection. What came before that is received next, and then
+	// the end of the connection.
+	Unwritable()
+}
+
 // Conn is a connection of a Loop. The zero value is closed.
 type Conn struct {
 	loop     *Loop
@@ -133,12 +142,24 @@ func (c *Conn) flush(b []byte) {
 	n, errno := socket.Write(c.fd, b)
 	switch {
 	case errno != 0 && errno != unix.EAGAIN:
-		c.fail(failure.Writing, errno)
+		c.cannotWrite(errno)
 	case n == len(b):
 		c.rest = nil
 	default:
 		c.rest = append(c.rest[:0], b[n:]...)
 	}
+}
+
+// cannotWrite fails, unless the other side has closed the connection and what came before is read first.
+func (c *Conn) cannotWrite(errno unix.Errno) {
+	p, ok := c.protocol.(LastReader)
+	if !ok || errno != unix.EPIPE && errno != unix.ECONNRESET {
+		c.fail(failure.Writing, errno)
+		return
+	}
+	c.rest = nil
+	p.Unwritable()
+	c.readLater()
 }
 
 // readAtOnce is how much is read of a connection before others have their turn: the other side
