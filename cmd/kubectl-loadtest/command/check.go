@@ -299,7 +299,7 @@ func (c *checkedFiles) say(w io.Writer) {
 		_, _ = fmt.Fprintln(w, text.Lines(fmt.Sprint(p)))
 	}
 	for _, p := range c.warnings {
-		_, _ = fmt.Fprintln(w, text.Lines(fmt.Sprintf("warning: %s", p)))
+		_, _ = fmt.Fprintf(w, "warning: %s\n", text.Lines(fmt.Sprint(p)))
 	}
 }
 
