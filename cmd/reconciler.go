@@ -6,11 +6,14 @@ import (
 	"time"
 
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/loadtest-dev/loadtest-operator/controllers/answersize"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/firstread"
@@ -25,6 +28,10 @@ import (
 // newReconciler wires the reconciler of LoadTests, all but its policy and who is told of
 // its results.
 func (o *options) newReconciler(ctx context.Context, mgr manager.Manager, r *replica.Replica, runs *loadtest.Runs, reading *firstread.Reading) (*loadtest.Reconciler, error) {
+	reader, err := newTargetReader(mgr)
+	if err != nil {
+		return nil, err
+	}
 	counted := loadtest.NewMetrics(metrics.Registry)
 	reconciler := &loadtest.Reconciler{
 		Client:    mgr.GetClient(),
@@ -46,10 +53,10 @@ func (o *options) newReconciler(ctx context.Context, mgr manager.Manager, r *rep
 		}),
 	}
 	if o.checkTargets {
-		reconciler.TargetAccess = &targetaccess.Checker{Reader: mgr.GetAPIReader(), Own: o.own()}
+		reconciler.TargetAccess = &targetaccess.Checker{Reader: reader, Own: o.own()}
 	}
 	if o.readTargets {
-		reconciler.TargetPods = &podreader.Reader{API: mgr.GetAPIReader()}
+		reconciler.TargetPods = &podreader.Reader{API: reader}
 	}
 	if o.readUsage {
 		reader, err := newUsageReader(mgr)
@@ -59,6 +66,17 @@ func (o *options) newReconciler(ctx context.Context, mgr manager.Manager, r *rep
 		reconciler.TargetUsage = reader
 	}
 	return reconciler, nil
+}
+
+// newTargetReader makes what reads what is behind targets, of which no answer is too large.
+func newTargetReader(mgr manager.Manager) (client.Reader, error) {
+	config := rest.CopyConfig(mgr.GetConfig())
+	config.Wrap(answersize.Wrap)
+	reader, err := client.New(config, client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+	if err != nil {
+		return nil, fmt.Errorf("make a client for what is behind targets: %w", err)
+	}
+	return reader, nil
 }
 
 // newUsageReader makes what reads the use of pods. Its few requests have no limit of their own: a

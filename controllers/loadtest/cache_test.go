@@ -159,6 +159,43 @@ func TestTheCacheHoldsLittleOfJobsAndPods(t *testing.T) {
 	}
 }
 
+// Whoever may create objects may give them as many owners, finalizers and labels as the store takes.
+func TestTheCacheHoldsLittleOfMetadata(t *testing.T) {
+	t.Parallel()
+	c, waiting, finished := cached(t), hello(t), withResult(t, true)
+	schedule := &v1beta1.LoadTestSchedule{Spec: v1beta1.LoadTestScheduleSpec{Schedule: "0 * * * *", Template: v1beta1.LoadTestTemplate{Spec: waiting.Spec}}}
+	schedule.Namespace, schedule.Name = waiting.Namespace, "hourly"
+	schedule.Spec.Template.Spec.TTLSecondsAfterFinished = nil
+	job := &batchv1.Job{Spec: batchv1.JobSpec{Template: apiserver.PodTemplate()}}
+	job.Namespace, job.Name = waiting.Namespace, "job"
+	for _, o := range []client.Object{schedule, job} {
+		must.Succeed(t, apiserver.Client(t).Create(t.Context(), o))
+	}
+	for kind, stored := range map[string]client.Object{"a run that waits": waiting, "a finished run": finished, "a schedule": schedule, "a Job": job} {
+		name := strings.Repeat("x", 100_000)
+		owners := []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "Thing", Name: name, UID: "owner", Controller: ptr.To(true)}}
+		labels, finalizers := map[string]string{desired.LabelRun: ""}, []string{}
+		for i := range 1000 {
+			owners = append(owners, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: fmt.Sprint("owner-", i), UID: "another"})
+			finalizers = append(finalizers, fmt.Sprint("example.com/finalizer-", i))
+			labels[fmt.Sprint("example.com/label-", i)] = "x"
+		}
+		stored.SetOwnerReferences(owners)
+		stored.SetFinalizers(finalizers)
+		stored.SetLabels(labels)
+		must.Succeed(t, apiserver.Client(t).Update(t.Context(), stored))
+		got := stored.DeepCopyObject().(client.Object)
+		cachedAs(t, c, stored, got)
+		if size := v1beta1.JSONSize(got); size > 3_000 {
+			t.Errorf("%s takes %d bytes of the cache", kind, size)
+		}
+		owner := metav1.GetControllerOf(got)
+		if owner == nil || owner.Kind != "Thing" || owner.UID != "owner" || owner.Name != name[:254] {
+			t.Errorf("the controller of %s is %+v", kind, owner)
+		}
+	}
+}
+
 // What the cache lacks is neither written nor deleted.
 func TestAPatchLeavesAloneWhatTheCacheLacks(t *testing.T) {
 	t.Parallel()

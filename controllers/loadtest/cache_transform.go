@@ -2,10 +2,13 @@ package loadtest
 
 import (
 	"strconv"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
@@ -58,14 +61,16 @@ func stripLoadTest(o any) (any, error) {
 	switch {
 	case lifecycle.Finished(lt):
 		s := lt.Status
-		lt.Annotations, lt.Labels = nil, nil
+		lt.ObjectMeta = stripped(lt.ObjectMeta)
 		lt.Spec = v1beta1.LoadTestSpec{TTLSecondsAfterFinished: lt.Spec.TTLSecondsAfterFinished}
 		lt.Status = v1beta1.LoadTestStatus{
 			ObservedGeneration: s.ObservedGeneration, Phase: s.Phase, Verdict: s.Verdict, Conditions: s.Conditions,
 			StartTime: s.StartTime, CompletionTime: s.CompletionTime, Workers: s.Workers, TargetURL: s.TargetURL, Versus: s.Versus, Loads: testsOf(s.Loads),
 		}
 	case isToBegin(lt):
-		lt.Annotations, lt.Labels = map[string]string{annotationSize: strconv.Itoa(sizeInStore(lt))}, nil
+		size := strconv.Itoa(sizeInStore(lt))
+		lt.ObjectMeta = stripped(lt.ObjectMeta)
+		lt.Annotations = map[string]string{annotationSize: size}
 		lt.Spec = v1beta1.LoadTestSpec{Suspend: lt.Spec.Suspend, Terminate: lt.Spec.Terminate, Queue: lt.Spec.Queue}
 		lt.Status.Steps = nil
 	}
@@ -105,18 +110,43 @@ func stripSchedule(o any) (any, error) {
 	if !ok {
 		return o, nil
 	}
-	s.ManagedFields = nil
 	decision.WithoutTemplate(s)
+	annotations := s.Annotations
+	s.ObjectMeta = stripped(s.ObjectMeta)
+	s.Annotations = annotations
 	return s, nil
 }
 
-// stripped is what the operator reads of any object's metadata.
+// stripped is what the operator reads of any object's metadata. The rest is of its author's choice: as many
+// owners, finalizers and labels as the store takes.
 func stripped(m metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: m.Name, Namespace: m.Namespace, UID: m.UID, ResourceVersion: m.ResourceVersion, Generation: m.Generation,
-		CreationTimestamp: m.CreationTimestamp, OwnerReferences: m.OwnerReferences,
+		CreationTimestamp: m.CreationTimestamp, OwnerReferences: controllerOf(m.OwnerReferences),
 		DeletionTimestamp: m.DeletionTimestamp, DeletionGracePeriodSeconds: m.DeletionGracePeriodSeconds,
 	}
+}
+
+// controllerOf is the reference to the controller among those to owners, of which there is one at most. The
+// API server bounds no text of it: one that is cut is still that of no object.
+func controllerOf(owners []metav1.OwnerReference) []metav1.OwnerReference {
+	for _, o := range owners {
+		if ptr.Deref(o.Controller, false) {
+			return []metav1.OwnerReference{{
+				APIVersion: cut(o.APIVersion), Kind: cut(o.Kind), Name: cut(o.Name), UID: types.UID(cut(string(o.UID))), Controller: o.Controller,
+			}}
+		}
+	}
+	return nil
+}
+
+// cut is a text, or the beginning of one that is longer than any name or UID.
+func cut(s string) string {
+	const longest = 253
+	if len(s) <= longest {
+		return s
+	}
+	return strings.Clone(s[:longest+1])
 }
 
 // only are the entries with these keys.
@@ -124,7 +154,7 @@ func only(m map[string]string, keys ...string) map[string]string {
 	kept := map[string]string{}
 	for _, key := range keys {
 		if v, ok := m[key]; ok {
-			kept[key] = v
+			kept[key] = cut(v)
 		}
 	}
 	return kept

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -95,6 +96,24 @@ func (t Targets) RefusalBehindProxy(p Place) string {
 		return ""
 	}
 	return fmt.Sprintf("host %s is not allowed behind a proxy, which completes it by search domains of its own; write url with host %s", p.Host, strings.TrimSuffix(p.Name, "."))
+}
+
+// RefusalOfHost says why requests to a place may not be for another host, by their header Host or by
+// the server name of TLS. Empty: they may. At the addresses of one host that a rule names may be any
+// number of others, as at those of a content delivery network. A Service and an address are allowed
+// with all that is there.
+func (t Targets) RefusalOfHost(p Place, host string) string {
+	named := Place{Host: NormalHost(host), Port: p.Port}
+	if t.everything || p.IsService() || p.Name == "" || named.Host == p.Host {
+		return ""
+	}
+	if slices.ContainsFunc(t.rules, func(r rule) bool {
+		_, all := r.names("")
+		return r.isAt(p.Port) && (all || IsHost(named.Host) && r.covers(named))
+	}) {
+		return ""
+	}
+	return fmt.Sprintf("host %s is not allowed for requests to %s; ask the administrator to add it to targets.rules of the operator's configuration", host, p.Host)
 }
 
 // Allows says whether a host may be a target, by its spelling alone.

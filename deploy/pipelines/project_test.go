@@ -74,6 +74,8 @@ esac`,
 [ -n "$GH_TOKEN" ] || exit 1
 case "$*" in
   "api --paginate repos/o/r/issues/12/comments --jq "*)
+    # A stranger has written the mark into comment 6, and can change what it says later.
+    case "$*" in *'"Bot"'*author_association*) ;; *) echo 6 ;; esac
     if [ -f "$SERVICE/comment.md" ] && [ "$(sed -n 1p "$SERVICE/comment.md")" = "$MARK" ]; then echo 7; echo 8; fi ;;
   "api --method POST repos/o/r/issues/12/comments --field body=@"* | "api --method PATCH repos/o/r/issues/comments/7 --field body=@"*)
     last=${!#}; cp "${last#body=@}" "$SERVICE/comment.md" ;;

@@ -20,7 +20,7 @@ func readTargets(r *workerv1.Request, target *workerv1.Target) (*source.Targets,
 	if r.GetTargetsFormat() == workerv1.TargetsFormat_TARGETS_FORMAT_JSON {
 		format = targetsfile.JSON
 	}
-	targets, err := targetsfile.Read(f, format, targetsfile.Origin{URL: target.GetUrl(), Aliases: target.GetAliases()})
+	targets, err := targetsfile.Read(f, format, targetsfile.Origin{URL: target.GetUrl(), Aliases: target.GetAliases(), OwnHostOnly: target.GetOwnHostOnly()})
 	if err != nil {
 		return nil, fmt.Errorf("targets, file %s: %w", r.GetTargetsFile(), err)
 	}

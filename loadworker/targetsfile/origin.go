@@ -15,6 +15,8 @@ type Origin struct {
 	URL string
 	// Aliases are other names of the host, with a port, or without one for any port.
 	Aliases []string
+	// OwnHostOnly refuses a header Host of another host.
+	OwnHostOnly bool
 }
 
 // path is the path and query of a target's URL, as they are written.
@@ -48,8 +50,26 @@ func (o Origin) check(scheme, host string) error {
 	if err != nil {
 		return errors.New("the URL has no host: write http://host/path, or /path")
 	}
-	if own, err := source.Origin(o).Has(u); err != nil || own {
+	if own, err := o.has(u); err != nil || own {
 		return err
 	}
 	return fmt.Errorf("the URL has another scheme, host or port than spec.target, %s: use the same, or write only the path", o.URL)
+}
+
+func (o Origin) has(u *url.URL) (bool, error) {
+	return source.Origin{URL: o.URL, Aliases: o.Aliases}.Has(u)
+}
+
+// checkHeader refuses a header Host of another host, if there must be none.
+func (o Origin) checkHeader(name, value string) error {
+	if !o.OwnHostOnly || !strings.EqualFold(name, "Host") {
+		return nil
+	}
+	scheme, _, _ := strings.Cut(o.URL, "://")
+	if u, err := url.Parse(scheme + "://" + value); err == nil && u.Host == value {
+		if own, err := o.has(u); err != nil || own {
+			return err
+		}
+	}
+	return fmt.Errorf("header Host has another host than spec.target, %s: write it into the headers of the request, where the operator sees whether it is allowed", o.URL)
 }

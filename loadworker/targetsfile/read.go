@@ -84,6 +84,9 @@ func add(all *source.Targets, t *vegeta.Target, target Origin) error {
 	x := source.Target{Method: t.Method, Path: path, Body: t.Body}
 	for name, values := range t.Header {
 		for _, value := range values {
+			if err := target.checkHeader(name, value); err != nil {
+				return err
+			}
 			x.Headers = append(x.Headers, source.Header{Name: name, Value: value})
 		}
 	}

@@ -141,6 +141,24 @@ func TestMistakesAreRefusedWithTheirLine(t *testing.T) {
 	}
 }
 
+// Another host may be at the same address, and not be allowed.
+func TestTargetsAreForTheOwnHostOnly(t *testing.T) {
+	own := targetsfile.Origin{URL: "https://shop.example.com", Aliases: []string{"shop"}, OwnHostOnly: true}
+	for host, allowed := range map[string]bool{
+		"shop.example.com": true, "SHOP.example.com:443": true, "shop": true, "": false, "shop.example.com:8443": false,
+		"bank.example.net": false, "bank.example.net@shop.example.com": false, "shop.example.com/": false, "shop.example.com?": false, "${host}": false,
+	} {
+		for text, format := range map[string]targetsfile.Format{
+			"GET /\nA: b\nhost: " + host: targetsfile.HTTP, fmt.Sprintf(`{"method": "GET", "url": "/", "header": {"hosT": [%q]}}`, host): targetsfile.JSON,
+		} {
+			_, err := targetsfile.Read(strings.NewReader(text), format, own)
+			if allowed != (err == nil) || err != nil && host != "" && !strings.HasPrefix(err.Error(), "line 1: header Host has another host than spec.target, https://shop.example.com: ") {
+				t.Errorf("%s: %v, want that it is allowed: %t", text, err, allowed)
+			}
+		}
+	}
+}
+
 // The file that a body names is there: a Targeter that is not held back reads it.
 func TestNoFileOfTheWorkerIsRead(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")

@@ -2107,6 +2107,9 @@ type Target struct {
 	Name string `protobuf:"bytes,40,opt,name=name,proto3" json:"name,omitempty"`
 	// destinations are where connections may go to: the proxy's, if there is one.
 	Destinations *Destinations `protobuf:"bytes,41,opt,name=destinations,proto3" json:"destinations,omitempty"`
+	// own_host_only refuses targets of a file that have a header Host of another host than the target's:
+	// at the address of a host that is allowed may be others that are not.
+	OwnHostOnly bool `protobuf:"varint,42,opt,name=own_host_only,json=ownHostOnly,proto3" json:"own_host_only,omitempty"`
 	// allow_special_addresses permits every address. It is never set in a cluster.
 	AllowSpecialAddresses bool `protobuf:"varint,3,opt,name=allow_special_addresses,json=allowSpecialAddresses,proto3" json:"allow_special_addresses,omitempty"`
 	// trace_sampled is the share of requests that ask the target to record their trace, in
@@ -2236,6 +2239,13 @@ func (x *Target) GetDestinations() *Destinations {
 		return x.Destinations
 	}
 	return nil
+}
+
+func (x *Target) GetOwnHostOnly() bool {
+	if x != nil {
+		return x.OwnHostOnly
+	}
+	return false
 }
 
 func (x *Target) GetAllowSpecialAddresses() bool {
@@ -6305,7 +6315,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x03pod\x18\x03 \x01(\bR\x03pod\"N\n" +
 	"\x05Audit\x12/\n" +
 	"\x04read\x18\x01 \x01(\v2\x1b.loadtest.worker.v1.RequestR\x04read\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\x88\x05\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xac\x05\n" +
 	"\x06Target\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12#\n" +
 	"\rtimeout_nanos\x18\x02 \x01(\x03R\ftimeoutNanos\x128\n" +
@@ -6320,7 +6330,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x12reflection_headers\x18< \x03(\v2\x1a.loadtest.worker.v1.HeaderR\x11reflectionHeaders\x12\x18\n" +
 	"\aaliases\x18\b \x03(\tR\aaliases\x12\x12\n" +
 	"\x04name\x18( \x01(\tR\x04name\x12D\n" +
-	"\fdestinations\x18) \x01(\v2 .loadtest.worker.v1.DestinationsR\fdestinations\x126\n" +
+	"\fdestinations\x18) \x01(\v2 .loadtest.worker.v1.DestinationsR\fdestinations\x12\"\n" +
+	"\rown_host_only\x18* \x01(\bR\vownHostOnly\x126\n" +
 	"\x17allow_special_addresses\x18\x03 \x01(\bR\x15allowSpecialAddresses\x12#\n" +
 	"\rtrace_sampled\x182 \x01(\x03R\ftraceSampled\"\xc1\x01\n" +
 	"\x03TLS\x12\x17\n" +

@@ -296,10 +296,10 @@ func (c *checkedFiles) exit() error {
 // say writes the problems and the warnings.
 func (c *checkedFiles) say(w io.Writer) {
 	for _, p := range c.problems {
-		_, _ = fmt.Fprintln(w, p)
+		_, _ = fmt.Fprintln(w, text.Lines(fmt.Sprint(p)))
 	}
 	for _, p := range c.warnings {
-		_, _ = fmt.Fprintf(w, "warning: %s\n", p)
+		_, _ = fmt.Fprintf(w, "warning: %s\n", text.Lines(fmt.Sprint(p)))
 	}
 }
 

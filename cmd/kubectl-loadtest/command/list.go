@@ -20,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/overview"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/form"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // listOutputs are the forms of a list; "" is a table.
@@ -204,15 +205,19 @@ func writeTable(w io.Writer, rows []overview.Row, o *listOptions, now time.Time)
 	return table.Flush()
 }
 
+// line writes a row. What a LoadTest says may be of anyone.
 func line(table io.Writer, cells []string) {
+	for i := range cells {
+		cells[i] = strings.ReplaceAll(text.Lines(cells[i]), "\n", " ")
+	}
 	_, _ = fmt.Fprintln(table, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 }
 
 // brief is a sentence as far as it fits beside a table.
-func brief(text string) string {
+func brief(sentence string) string {
 	const width = 60
-	if runes := []rune(text); len(runes) > width {
+	if runes := []rune(sentence); len(runes) > width {
 		return strings.TrimRight(string(runes[:width-1]), " ") + "…"
 	}
-	return text
+	return sentence
 }

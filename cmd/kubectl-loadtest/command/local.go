@@ -19,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/localcommand"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/form"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/serve"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // localOptions are the flags of a run on this machine.
@@ -99,7 +100,7 @@ func (c *config) runner(live *live) *localcommand.Runner {
 }
 
 // warn says what is wrong with something that was done all the same.
-func (c *config) warn(sentence string) { _, _ = fmt.Fprintln(c.streams.Err, sentence) }
+func (c *config) warn(sentence string) { _, _ = fmt.Fprintln(c.streams.Err, text.Lines(sentence)) }
 
 // admit does to a LoadTest what an API server does.
 func admit(ctx context.Context, m document.Manifest) (*v1beta1.LoadTest, error) {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/exitcode"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Streams are where a command reads and writes.
@@ -32,7 +33,7 @@ func Execute(ctx context.Context, args []string, streams Streams) int {
 	case errors.As(err, &verdict):
 		return verdict.Code
 	}
-	_, _ = fmt.Fprintln(streams.Err, "error: "+explain(err).Error())
+	_, _ = fmt.Fprintln(streams.Err, text.Lines("error: "+explain(err).Error()))
 	if ctx.Err() != nil {
 		return exitcode.Interrupted
 	}

@@ -164,7 +164,7 @@ func writeTrend(w io.Writer, family []*runs.Run, output string) error {
 		if r.Late > 0 {
 			late = text.Short(r.Late)
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.Name, r.Created.UTC().Format("2006-01-02 15:04"), r.Verdict, r.Sustained, late)
+		line(table, []string{r.Name, r.Created.UTC().Format("2006-01-02 15:04"), string(r.Verdict), r.Sustained, late})
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -179,7 +179,7 @@ func writeTrend(w io.Writer, family []*runs.Run, output string) error {
 	}
 	_, _ = fmt.Fprintln(w) // the next has the error
 	for _, change := range changes {
-		if _, err := fmt.Fprintln(w, change); err != nil {
+		if _, err := fmt.Fprintln(w, text.Lines(change.String())); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Display shows the state of what is followed. A caller shows the state as
@@ -49,6 +51,7 @@ func (l *Log) Show(now time.Time, _ func(int, int) []string, line string) {
 
 // Say writes the sentence with the time, unless it stands there already.
 func (l *Log) Say(now time.Time, sentence string) {
+	sentence = text.Lines(sentence)
 	if sentence == l.last {
 		return
 	}

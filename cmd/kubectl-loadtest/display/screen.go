@@ -8,6 +8,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
+
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // framesPerSecond is how often the screen may change: the state does four times a second,
@@ -34,6 +36,9 @@ func (t *Terminal) Show(_ time.Time, block func(width, height int) []string, _ s
 	columns, rows := t.Size()
 	// The last column stays free: some terminals wrap when it is written.
 	lines := block(max(columns-1, 1), max(rows-len(t.said), 1))
+	for i := range lines {
+		lines[i] = text.Lines(lines[i])
+	}
 	t.program.Send(tea.WindowSizeMsg{Width: columns, Height: rows})
 	t.program.Send(page{lines: lines, said: t.said})
 }
@@ -54,6 +59,7 @@ func (t *Terminal) start() {
 
 // Say writes the sentence, which stays when the screen is given back.
 func (t *Terminal) Say(_ time.Time, sentence string) {
+	sentence = text.Lines(sentence)
 	if t.program == nil {
 		_, _ = fmt.Fprintln(t.W, sentence)
 		return

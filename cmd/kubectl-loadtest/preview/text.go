@@ -57,7 +57,7 @@ func (p *Preview) Text() string {
 		p.steps(&b)
 		p.thresholds(&b)
 	}
-	return b.String()
+	return text.Lines(b.String()) // a file may be of anyone
 }
 
 func first(i int, label string) string {

@@ -14,9 +14,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
-// metadataPage is how many LoadTests are listed at once by their metadata, whose annotations may have
-// 256 KiB each.
-const metadataPage = 100
+// metadataPage is how many LoadTests are listed at once by their metadata, which may have 1.5 MB each: of
+// annotations, labels, owners and finalizers.
+const metadataPage = 10
 
 // Last is the LoadTest that passed last of those that a selector selects, whole; nil: none has.
 func (r Reader) Last(ctx context.Context, namespace string, selector labels.Selector) (*v1beta1.LoadTest, error) {

@@ -8,33 +8,46 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
-// sentText is a path or headers that are sent as they are written, with the field.
+// sentText is a path or headers that are sent as they are written, with the field and the targets to which they
+// are sent.
 type sentText struct {
 	field, path string
 	headers     []v1beta1.Header
+	to          []*v1beta1.Target
 }
 
 // sentTexts are those of all that a run sends.
 func sentTexts(spec *v1beta1.LoadTestSpec) []sentText {
-	list := []sentText{{field: "spec.target.headers", headers: spec.Target.Headers}}
+	both := []*v1beta1.Target{&spec.Target}
+	list := []sentText{{field: "spec.target.headers", headers: spec.Target.Headers, to: both}}
+	if control := spec.Control(); control != nil {
+		both = append(both, control)
+	}
+	add := func(to []*v1beta1.Target, field, path string, headers []v1beta1.Header) {
+		list = append(list, sentText{field: field + ".path", path: path}, sentText{field: field + ".headers", headers: headers, to: to})
+	}
 	query := func(field string, q *v1beta1.Query, c *v1beta1.Call) {
 		if q != nil {
-			list = append(list, sentText{field + ".http.path", q.Path, nil}, sentText{field + ".http.headers", "", q.Headers})
+			add(both, field+".http", q.Path, q.Headers)
 		}
 		if c != nil {
-			list = append(list, sentText{field + ".grpc.metadata", "", c.Metadata})
+			list = append(list, sentText{field: field + ".grpc.metadata", headers: c.Metadata, to: both})
 		}
 	}
 	for i := range spec.OtherTargets {
-		list = append(list, sentText{OtherTargetField(spec.OtherTargets[i].Name) + ".headers", "", spec.OtherTargets[i].Headers})
+		other := &spec.OtherTargets[i]
+		list = append(list, sentText{field: OtherTargetField(other.Name) + ".headers", headers: other.Headers, to: []*v1beta1.Target{other.Target()}})
 	}
 	for i := range spec.Requests {
-		r, field := &spec.Requests[i], fmt.Sprintf("spec.requests[%d]", i)
+		r, field, to := &spec.Requests[i], fmt.Sprintf("spec.requests[%d]", i), both
+		if otherTarget(spec, r) >= 0 {
+			to = []*v1beta1.Target{targetOf(spec, r)}
+		}
 		if h := r.HTTP; h != nil {
-			query(field, &v1beta1.Query{Path: h.Path, Headers: h.Headers}, nil)
+			add(to, field+".http", h.Path, h.Headers)
 		}
 		if s := r.WebSocket; s != nil {
-			list = append(list, sentText{field + ".webSocket.path", s.Path, nil}, sentText{field + ".webSocket.headers", "", s.Headers})
+			add(to, field+".webSocket", s.Path, s.Headers)
 		}
 		query(field, nil, r.GRPC)
 	}

@@ -30,11 +30,19 @@ func setAliases(lt *v1beta1.LoadTest, target *workerv1.Target, control *workerv1
 		return
 	}
 	target.Aliases = aliases(lt.Namespace, &lt.Spec.Target, target.GetUrl())
+	target.OwnHostOnly = isAllowedByHost(&lt.Spec.Target, lt.Status.Internal.Access)
 	if control != nil {
+		control.Target.OwnHostOnly = isAllowedByHost(lt.Spec.Control(), lt.Status.Internal.ControlAccess)
 		_, host, _ := strings.Cut(target.GetUrl(), "://")
 		control.Target.Aliases = slices.Concat(
 			aliases(lt.Namespace, lt.Spec.Control(), control.GetTarget().GetUrl()), target.GetAliases(), []string{host})
 	}
+}
+
+// isAllowedByHost says whether a target, or the proxy in front of it, is a host that a rule names. The headers in a
+// file of its targets are not known when the run is accepted.
+func isAllowedByHost(t *v1beta1.Target, access *v1beta1.TargetAccess) bool {
+	return access != nil && (t.Proxy != nil || access.ServiceUID == "" && access.Name != "")
 }
 
 // aliases are the names of a Service with the port of its URL, whose host is one of them.

@@ -52,6 +52,31 @@ func TestTargetsMayNameTheServiceInEachOfItsForms(t *testing.T) {
 	}
 }
 
+// What the file says is not known when a run is accepted: a worker holds it to the host that was allowed.
+func TestTargetsAreForTheHostThatIsAllowed(t *testing.T) {
+	proxy := &v1beta1.Proxy{URL: "http://proxy:3128"}
+	for name, tc := range map[string]struct {
+		access *v1beta1.TargetAccess
+		proxy  *v1beta1.Proxy
+		want   bool
+	}{
+		"a host":                    {access: &v1beta1.TargetAccess{Name: "shop.example.com."}, want: true},
+		"a host behind a proxy":     {access: &v1beta1.TargetAccess{Name: "proxy.demo.svc.cluster.local.", ServiceUID: "1"}, proxy: proxy, want: true},
+		"a Service":                 {access: &v1beta1.TargetAccess{Name: "shop.demo.svc.cluster.local.", ServiceUID: "1"}},
+		"an address":                {access: &v1beta1.TargetAccess{}},
+		"on a person's own machine": {},
+	} {
+		lt := replay("")
+		lt.Status.Internal.Access, lt.Status.Internal.ControlAccess = tc.access, tc.access
+		lt.Spec.Target.Proxy = tc.proxy
+		lt.Spec.OtherTargets = []v1beta1.OtherTarget{{Name: "v3", URL: "http://old:8080", Proxy: tc.proxy}}
+		lt.Spec.Versus = &v1beta1.Versus{Target: "v3"}
+		lt.Status.Versus = &v1beta1.VersusStatus{TargetURL: "http://old:8080"}
+		a := plan.Assignments(lt)[0]
+		same.As(t, name, []bool{tc.want, tc.want}, []bool{a.GetTarget().GetOwnHostOnly(), a.GetControl().GetTarget().GetOwnHostOnly()})
+	}
+}
+
 // The same file is sent to both targets of a comparison.
 func TestTargetsOfTheCandidateGoToTheControl(t *testing.T) {
 	lt := replay("")

@@ -85,6 +85,9 @@ func checkTargets(spec *v1beta1.LoadTestSpec, rules policy.Rules) *Refusal {
 			refusal = checkTarget(OtherTargetField(other.Name), other.Target(), rules)
 		}
 	}
+	if refusal == nil {
+		refusal = checkHosts(spec, rules)
+	}
 	return refusal
 }
 

@@ -27,7 +27,8 @@ type Own struct {
 // Checker reads where the targets of runs lead to, and judges it. It is safe for use by many
 // goroutines; its fields are set before it is used. A nil *Checker reads nothing.
 type Checker struct {
-	// Reader reads past the cache, which has nothing of targets.
+	// Reader reads past the cache, which has nothing of targets. Its answers are bounded as package
+	// answersize has it: who may write pods says how large they are.
 	Reader client.Reader
 	// Own is where the operator runs, which no LoadTest may target.
 	Own Own

@@ -2,8 +2,12 @@ package targetaccess
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,13 +15,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/answersize"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -123,4 +130,37 @@ func TestPodsAreKeptWhileTheyMayNotBeRead(t *testing.T) {
 		}
 		same.As(t, "the time until it is read again, without "+name, podsEvery, after.next.Sub(at))
 	}
+}
+
+// Who may create pods says how large they are: a page of many must not take the operator's memory.
+func TestLargePodsAreReadInSmallPages(t *testing.T) {
+	const pods = 12
+	large := map[string]string{"large": strings.Repeat("x", 1<<20)}
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+		first, _ := strconv.Atoi(r.URL.Query().Get("continue"))
+		asked = append(asked, fmt.Sprintf("%d from %d", limit, first))
+		list := corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}}
+		for i := first; i < min(first+limit, pods); i++ {
+			list.Items = append(list.Items, corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("api-", i), Annotations: large}})
+		}
+		if first+limit < pods {
+			list.Continue = strconv.Itoa(first + limit)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(list) // a client that has enough is gone
+	}))
+	defer server.Close()
+	config := &rest.Config{Host: server.URL}
+	config.Wrap(answersize.Wrap)
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
+	reader, err := client.New(config, client.Options{Scheme: scheme.Scheme, Mapper: mapper})
+	must.Succeed(t, err)
+	var s policy.Service
+	must.Succeed(t, (&Checker{Reader: reader}).readPods(t.Context(), "shop", map[string]string{"app": "api"}, &s))
+	server.Close()
+	same.As(t, "pods that were read", pods, len(s.Pods))
+	same.As(t, "pages", []string{"250 from 0", "5 from 0", "5 from 5", "5 from 10"}, asked)
 }

@@ -2,6 +2,7 @@ package targetaccess
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	config "github.com/loadtest-dev/loadtest-operator/api/config/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/answersize"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -22,7 +24,7 @@ import (
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list
 
 const (
-	// accessPage is how many objects are read at once.
+	// accessPage is how many objects are read at once, unless they are too large for it.
 	accessPage = 250
 	// maxEndpoints is how many endpoints, and how many pods, of a Service are checked.
 	maxEndpoints = 5_000
@@ -118,11 +120,18 @@ func (c *Checker) readPods(ctx context.Context, namespace string, selector map[s
 	}, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: labels.SelectorFromSet(selector)})
 }
 
-// pages reads a list page by page, as long as each asks for the next.
+// pages reads a list page by page, as long as each asks for the next. After a page that was too large it reads
+// small ones.
 func (c *Checker) pages(ctx context.Context, list client.ObjectList, each func(client.ObjectList) (more bool), opts ...client.ListOption) error {
+	size := int64(accessPage)
 	for next := ""; ; {
 		page := list.DeepCopyObject().(client.ObjectList)
-		if err := c.Reader.List(ctx, page, append(opts, client.Limit(accessPage), client.Continue(next))...); err != nil {
+		err := c.Reader.List(ctx, page, append(opts, client.Limit(size), client.Continue(next))...)
+		if errors.Is(err, answersize.ErrTooLarge) && size > answersize.SmallPage {
+			size = answersize.SmallPage
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		if next = page.GetContinue(); !each(page) || next == "" {

@@ -31,6 +31,8 @@ const (
 	// maxPods is how many pods behind a Service are read, and maxCounted how many more of
 	// them are counted.
 	maxPods, maxCounted = 100, 5_000
+	// countPage is how many are counted at once, by their metadata.
+	countPage = 500
 	// maxAutoscalers is how many autoscalers of a namespace are looked through.
 	maxAutoscalers = 100
 )
@@ -43,7 +45,8 @@ var notEnded = client.MatchingFieldsSelector{Selector: fields.AndSelectors(
 // Reader reads what is behind the target of a step. A nil *Reader is one that is not to
 // read it, and says so.
 type Reader struct {
-	// API reads past the cache, which has no pods of targets.
+	// API reads past the cache, which has no pods of targets. Its answers are bounded as package
+	// answersize has it.
 	API client.Reader
 }
 
@@ -107,17 +110,17 @@ func (r *Reader) readTarget(ctx context.Context, namespace string, seen *targets
 
 // countRest counts the pods beyond those that were read.
 func (r *Reader) countRest(ctx context.Context, selected []client.ListOption, after string) (n int32, err error) {
-	if after == "" {
-		return 0, nil
-	}
-	rest := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}}
-	if err := r.API.List(ctx, &rest, append(selected, client.Limit(maxCounted), client.Continue(after))...); err != nil {
-		return 0, err
-	}
-	for i := range rest.Items {
-		if rest.Items[i].DeletionTimestamp.IsZero() {
-			n++
+	for looked := 0; after != "" && looked < maxCounted; {
+		rest := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}}
+		if err := r.API.List(ctx, &rest, append(selected, client.Limit(countPage), client.Continue(after))...); err != nil {
+			return 0, err
 		}
+		for i := range rest.Items {
+			if rest.Items[i].DeletionTimestamp.IsZero() {
+				n++
+			}
+		}
+		looked, after = looked+len(rest.Items), rest.Continue
 	}
 	return n, nil
 }
