@@ -17,6 +17,8 @@ const (
 	maxCount = 1 << 48
 	// maxSpan bounds every duration, far above any step.
 	maxSpan = 366 * 24 * time.Hour
+	// maxUsers is how many users a step has at most, as the API says.
+	maxUsers = 1_000_000
 )
 
 func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
@@ -52,6 +54,7 @@ func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
 		within("sessions_started", m.GetSessionsStarted(), "sessions_due", m.GetSessionsDue()),
 		within("sessions_due less sessions_started", m.GetSessionsDue()-m.GetSessionsStarted(), "unsent", m.GetUnsent()),
 		atLeast("user_time_nanos", m.GetUserTimeNanos(), 0),
+		within("user_time_nanos of 1000000 users", m.GetUserTimeNanos()/maxUsers, "window_nanos", m.GetWindowNanos()),
 		within("waited_nanos", m.GetWaitedNanos(), "user_time_nanos", m.GetUserTimeNanos()),
 		within("held_up_nanos", m.GetHeldUpNanos(), "user_time_nanos", m.GetUserTimeNanos()),
 		span("burst_spread_nanos", m.GetBurstSpreadNanos()),

@@ -41,11 +41,11 @@ func (randomMeasurement) Generate(src *mathrand.Rand, size int) reflect.Value {
 	s.UnsentByGenerator = rng.Int64N(s.Unsent + 1)
 	s.Sessions.Started = rng.Int64N(s.Due - s.Unsent + 1)
 	s.Sessions.Due = s.Sessions.Started + rng.Int64N(s.Unsent+1)
-	s.UserTime, s.BurstSpread = time.Duration(rng.Int64N(1e15)), time.Duration(rng.Int64N(1e9))
+	s.Window, s.ClockError = time.Duration(rng.Int64N(1e12)), time.Duration(rng.Int64N(1e6))
+	s.UserTime, s.BurstSpread = s.Window*time.Duration(rng.Int64N(1e6)), time.Duration(rng.Int64N(1e9))
 	s.Waited, s.HeldUp = s.UserTime/time.Duration(1+rng.IntN(9)), s.UserTime/time.Duration(1+rng.IntN(9))
 	randomTimeline(rng, s)
 	s.ConnectionsOpened, s.Reused = rng.Int64N(1e6), rng.Int64N(1e6)
-	s.Window, s.ClockError = time.Duration(rng.Int64N(1e12)), time.Duration(rng.Int64N(1e6))
 	if rng.IntN(10) > 0 {
 		s.FirstStart = time.Unix(0, 1+rng.Int64N(1<<60)).UTC()
 		s.LastStart = s.FirstStart

@@ -20,7 +20,7 @@ const maxComment, commentReserve = 65_536, 8_192
 // leastRow is how long a row of the table is at least: five cells.
 const leastRow = len("|  |  |  |  |  |\n")
 
-// maxPlot is how long a plot may be, so that the table has room. With two tests it is shorter.
+// maxPlot is how long a plot may be, so that the table has room. With two tests of short names it is shorter.
 const maxPlot = maxComment / 3
 
 // heads are what a reader of a comment sees first.
@@ -34,9 +34,7 @@ func (c *Comparison) Comment() string {
 	var b strings.Builder
 	judged := c.Judge(FailOnRegression)
 	fmt.Fprintf(&b, "## %s: %s\n\n%s\n", heads[judged.Verdict], markdown.Escape(short(c.tests[len(c.tests)-1].Name)), markdown.Escape(short(judged.Message)))
-	if plot := c.plot(); len(plot) <= maxPlot {
-		b.WriteString(plot)
-	}
+	b.WriteString(c.plot())
 	table := [][]cell{{{text: "step"}, {text: "metric"}, {text: c.called(0)}, {text: "this run"}, {text: "difference"}}}
 	if len(c.tests) > 2 {
 		table[0][3].text = "later run"
@@ -88,14 +86,18 @@ func (c *Comparison) differenceRow(d *Difference) []cell {
 // short keeps what a saved file has from filling a comment.
 func short(s string) string { return text.Truncate(s, 512) }
 
-// plot is p95 by step, as a diagram of Mermaid; empty: fewer than two steps have it in all tests.
+// plot is p95 by step, as a diagram of Mermaid, and a sentence where it is not of all steps; empty: fewer than two
+// steps have it in all tests.
 func (c *Comparison) plot() string {
 	const fewest, most = 2, 32
 	q := metric.Quantity{Metric: "p95"}
-	lines, titles, top := make([][]string, len(c.tests)), []string(nil), 0.0
+	lines, titles, top, steps := make([][]string, len(c.tests)), []string(nil), 0.0, 0
 	for column := range c.columns {
 		points := c.millis(column, q)
-		if points == nil || len(titles) == most {
+		if points == nil {
+			continue
+		}
+		if steps++; steps > most {
 			continue
 		}
 		titles = append(titles, `"`+plain(c.columns[column].Name)+`"`)
@@ -112,6 +114,12 @@ func (c *Comparison) plot() string {
 		fmt.Fprintf(&b, "  line [%s]\n", strings.Join(line, ", "))
 	}
 	b.WriteString("```\n")
+	if b.Len() > maxPlot {
+		return "\nThe plot of p95 is left out: with so long names, it has no room in a comment.\n"
+	}
+	if steps > most {
+		fmt.Fprintf(&b, "\nThe plot has the first %d of %d steps.\n", most, steps)
+	}
 	return b.String()
 }
 

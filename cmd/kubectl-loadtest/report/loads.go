@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -14,7 +15,8 @@ var LoadHeads = []string{"load", "verdict", "began after", "due", "sent", "unsen
 // LoadsNote says what the rows of Loads are about.
 const LoadsNote = "all steps of each, warm-ups left out; a load that is ended was ended with the run"
 
-// Loads are the loads of a run that sends several side by side, and the last row all of them together.
+// Loads are the loads of a run that sends several side by side, and the last row all of them together; it names
+// what it lacks.
 // There are none without spec.loads.
 func Loads(s *v1beta1.LoadTestStatus) (rows [][]string) {
 	for i := range s.Loads {
@@ -26,7 +28,11 @@ func Loads(s *v1beta1.LoadTestStatus) (rows [][]string) {
 		rows = append(rows, append([]string{l.Name, loadState(l), began}, resultCells(l.Result)...))
 	}
 	if s.Together != nil {
-		rows = append(rows, append([]string{"together", known(string(s.Verdict)), unknown}, resultCells(s.Together)...))
+		name := "together"
+		if lacking := results.LackingLoads(s); len(lacking) > 0 {
+			name += " without " + strings.Join(lacking, ", ")
+		}
+		rows = append(rows, append([]string{name, known(string(s.Verdict)), unknown}, resultCells(s.Together)...))
 	}
 	return rows
 }

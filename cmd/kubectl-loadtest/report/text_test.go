@@ -242,3 +242,12 @@ func TestTokensThatWereToldAreShown(t *testing.T) {
 		}
 	}
 }
+
+// Of a load whose LoadTest was deleted nothing is among what was measured of all.
+func TestLoadsTogetherNameWhatTheyLack(t *testing.T) {
+	lt := reporttest.All(t, "testdata")["loads"]
+	lt.Status.Loads[1].Result = nil
+	if text := report.Text(lt); !strings.Contains(text, "\n  together without writers ") {
+		t.Errorf("the row of all loads does not say what it lacks:\n%s", text)
+	}
+}

@@ -125,12 +125,17 @@ func (r *sideBySide) judgeLoads(judged []int) {
 	message := strings.Join(said, " ")
 	reason := r.reasonOfLoad(worst)
 	if verdict == v1beta1.VerdictError || verdict == v1beta1.VerdictCanceled {
-		r.fail(verdict, reason, message+" What was measured is kept.")
+		kept := " What was measured is kept."
+		if lost := r.lostLoads(); lost != "" {
+			kept = lost + " What else was measured is kept."
+		}
+		r.fail(verdict, reason, message+kept)
 		return
 	}
 	if late := r.beganLate(); late != "" && verdict == v1beta1.VerdictPassed {
 		verdict, reason, message = v1beta1.VerdictInconclusive, v1beta1.ReasonLoadsApart, late
 	}
+	message += r.lostLoads()
 	s.Verdict, s.Phase = verdict, v1beta1.PhaseFinished
 	kept := passed(verdict)
 	r.set(v1beta1.ConditionThresholdsMet, kept, reason, message)
@@ -142,6 +147,18 @@ func (r *sideBySide) judgeLoads(judged []int) {
 	} else {
 		r.warn(string(verdict), said)
 	}
+}
+
+// lostLoads are sentences about loads that had begun, and whose results went with their LoadTests; empty: there are
+// none.
+func (r *sideBySide) lostLoads() string {
+	said := ""
+	for i := range r.out.Status.Loads {
+		if l := &r.out.Status.Loads[i]; l.UID != "" && l.BeginTime != nil && r.testOf(i) == nil {
+			said += fmt.Sprintf(" The results lack load %s, whose LoadTest was deleted.", l.Name)
+		}
+	}
+	return said
 }
 
 // courseOfLoads says how far the loads went: what the run cuts of those in the background, as planned, does not

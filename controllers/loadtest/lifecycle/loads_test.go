@@ -398,28 +398,28 @@ func TestVerdictOfLoads(t *testing.T) {
 			delete(f.tests, "sale-readers")
 			f.pass()
 			f.inTurn("late Canceled, noise Canceled")
-		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. What was measured is kept.", true},
+		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. The results lack load readers, whose LoadTest was deleted. What else was measured is kept.", true},
 		"one is deleted that had passed": {func(f *family) {
 			f.inTurn("readers Passed")
 			delete(f.tests, "sale-readers")
 			f.pass()
 			f.inTurn("late Canceled, noise Canceled")
-		}, "Finished Error: readers 2s Error, late 31s Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. What was measured is kept.", true},
+		}, "Finished Error: readers 2s Error, late 31s Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. The results lack load readers, whose LoadTest was deleted. What else was measured is kept.", true},
 		"one is deleted that had failed": {func(f *family) {
 			f.inTurn("readers Failed")
 			delete(f.tests, "sale-readers")
 			f.inTurn("late Passed", "noise Canceled")
-		}, "Finished Failed: readers 2s Failed, late 31s Passed, noise 2s Canceled ended", "False LoadDeleted: Load readers: the thresholds of readers.", false},
+		}, "Finished Failed: readers 2s Failed, late 31s Passed, noise 2s Canceled ended", "False LoadDeleted: Load readers: the thresholds of readers. The results lack load readers, whose LoadTest was deleted.", false},
 		"one is deleted and kept by a finalizer": {func(f *family) {
 			f.tests["sale-readers"].DeletionTimestamp = &metav1.Time{Time: began}
 			f.pass()
 			f.inTurn("late Canceled, noise Canceled")
-		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. What was measured is kept.", true},
+		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. The results lack load readers, whose LoadTest was deleted. What else was measured is kept.", true},
 		"another takes its name": {func(f *family) {
 			f.tests["sale-readers"] = &v1beta1.LoadTest{}
 			f.pass()
 			f.inTurn("late Canceled, noise Canceled")
-		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. What was measured is kept.", true},
+		}, "Finished Error: readers 2s Error, late - Canceled ended, noise 2s Canceled ended", "False LoadDeleted: Load readers: LoadTest sale-readers was deleted before the run had ended. The results lack load readers, whose LoadTest was deleted. What else was measured is kept.", true},
 		"results of one cannot be read": {func(f *family) {
 			f.end("readers", v1beta1.VerdictFailed, v1beta1.ReasonAllStepsRan)
 			f.tests["sale-readers"].Status.Steps[1].Result.Histogram = "torn"

@@ -34,14 +34,14 @@ func Trend(lt *v1beta1.LoadTest) string {
 }
 
 // rungsOf are the rungs of a LoadTest; what is incomplete has no result. Loads are one rung, of all requests together: none
-// if one of them did not go to its end.
+// if one of them did not go to its end, or is not among them.
 func rungsOf(lt *v1beta1.LoadTest) []rungs.Rung {
 	if len(lt.Status.Loads) == 0 {
 		return rungs.Of(results.CompleteSteps(&lt.Status))
 	}
 	together := lt.Status.Together
 	course := meta.FindStatusCondition(lt.Status.Conditions, v1beta1.ConditionCarriedOut)
-	if together == nil || course == nil || course.Reason != v1beta1.ReasonAllStepsRan {
+	if together == nil || course == nil || course.Reason != v1beta1.ReasonAllStepsRan || len(results.LackingLoads(&lt.Status)) > 0 {
 		return nil
 	}
 	return []rungs.Rung{{Steps: []*v1beta1.StepStatus{{Result: &v1beta1.StepResult{ResponseTime: together.ResponseTime}}}}}

@@ -52,6 +52,8 @@ func TestTrendIsOfTheLastStep(t *testing.T) {
 			{Metric: "p95", Value: "3600000ms"}, {Metric: "p99", Type: "Read", Value: "3600000ms"}, {Metric: "p99", Request: "create", Value: "3600000ms"}, {Metric: "p99", Value: value},
 		}})
 	}
+	torn := sideBySide("AllStepsRan", v1beta1.Latency{P99: of(time.Millisecond)})
+	torn.Status.Loads[0].BeginTime = &metav1.MicroTime{}
 	tests := map[string]struct {
 		of   *v1beta1.LoadTest
 		want string
@@ -67,6 +69,7 @@ func TestTrendIsOfTheLastStep(t *testing.T) {
 		"a last step without results": {lost, "p99 1s"},
 		"loads side by side":          {sideBySide("AllStepsRan", v1beta1.Latency{P99: of(30 * time.Millisecond)}), "p99 30ms"},
 		"loads without responses":     {sideBySide("AllStepsRan", v1beta1.Latency{}), ""},
+		"loads of which one is lost":  {torn, ""},
 		"loads that were ended":       {sideBySide("Aborted", v1beta1.Latency{P99: of(time.Millisecond)}), ""},
 	}
 	for name, tt := range tests {

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/overview"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 )
 
@@ -82,7 +83,7 @@ func lateOf(s *v1beta1.LoadTestStatus) time.Duration {
 	switch step := report.Telling(s); {
 	case step != nil:
 		l = step.Result.ResponseTime
-	case s.Together != nil:
+	case s.Together != nil && len(results.LackingLoads(s)) == 0:
 		l = s.Together.ResponseTime
 	}
 	if l == nil || l.P95 == nil {
