@@ -21,7 +21,7 @@ const MaxSlices = 64
 type Slice struct {
 	// Index is the number of the slice, from 0.
 	Index int
-	// Granted is how many were answered with an expected status other than 429.
+	// Granted is how many were answered with an expected status other than 429 and 5xx.
 	Granted int64
 	// Denied is how many were answered 429.
 	Denied int64

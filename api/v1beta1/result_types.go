@@ -408,7 +408,8 @@ type OnTimeCount struct {
 type RateLimitStatus struct {
 	// clients is the number of distinct clients that were audited.
 	Clients int64 `json:"clients"`
-	// granted is the number of requests that were granted (an expected status but 429).
+	// granted is the number of requests that were granted (an expected status, but
+	// for 429 and 500 to 599).
 	Granted int64 `json:"granted"`
 	// denied is the number of requests that were answered 429.
 	Denied int64 `json:"denied"`

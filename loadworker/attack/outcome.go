@@ -72,6 +72,15 @@ type result struct {
 	exhausted bool
 }
 
+// decision is the outcome for the ledger of a client. A limiter that answers 5xx has granted
+// nothing, although a user expects it.
+func (r result) decision() measure.Outcome {
+	if r.outcome == measure.Success && measure.HTTPStatus(r.status) >= 500 {
+		return measure.ServerError
+	}
+	return r.outcome
+}
+
 // errClosed is the error of a request that was not sent because the window had
 // closed.
 var errClosed = errors.New("the window has closed")

@@ -169,7 +169,7 @@ func (r *recorder) countRedirect(shard int, h *hit) {
 // counted: it is one that was sent and did not end.
 func (r *recorder) countEnd(shard int, h *hit, res result) {
 	if r.clients != nil && !h.redirect.LeftTarget() {
-		r.clients.resolve(h.ledger, h.sent, res.received, res.outcome)
+		r.clients.resolve(h.ledger, h.sent, res.received, res.decision())
 	}
 	if res.waited > 0 && res.sampled {
 		r.waits.record(res.waited)

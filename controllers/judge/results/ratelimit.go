@@ -63,8 +63,10 @@ func rateLimit(spec *v1beta1.LoadTestSpec, merged *measure.Measurement, total *m
 	}
 	for i := range merged.Requests {
 		if spec.Requests[i].Target == "" { // the contract is that of spec.target
-			status.Granted += merged.Requests[i].Outcomes[measure.Success]
-			status.Denied += merged.Requests[i].Outcomes[measure.RateLimited]
+			r := &merged.Requests[i]
+			undecided := expectedOf(r, measure.ServerError) + expectedOf(r, measure.Timeout)
+			status.Granted += max(0, r.Outcomes[measure.Success]-undecided)
+			status.Denied += r.Outcomes[measure.RateLimited]
 		}
 	}
 	for _, ledger := range merged.Clients.All() {

@@ -138,12 +138,14 @@ func TestAuditCounts(t *testing.T) {
 	same.As(t, "audit", want, got)
 }
 
-// Requests to other targets are neither granted nor denied by the limiter.
+// Requests to other targets are neither granted nor denied by the limiter, and it grants
+// none by an answer of 503, although that is expected.
 func TestAuditCountsRequestsToItsTarget(t *testing.T) {
 	merged := measure.NewMeasurement(2)
 	merged.Clients = measure.NewClients(measure.MaxLedgerBytes)
 	for i := range merged.Requests {
-		merged.Requests[i].Outcomes[measure.Success], merged.Requests[i].Outcomes[measure.RateLimited] = 3, 1
+		merged.Requests[i].Outcomes[measure.Success], merged.Requests[i].Outcomes[measure.RateLimited] = 5, 1
+		merged.Requests[i].StatusCodes = measure.StatusCodes{200: 3, 429: 1, 503: 2}
 	}
 	spec := contractSpec(50, v1beta1.NewDecimal("10"))
 	spec.Requests = append(spec.Requests, v1beta1.Request{Name: "other", Target: "other", HTTP: &v1beta1.HTTPRequest{}})
