@@ -80,56 +80,74 @@ func isNew(known *v1beta1.LoadTestScheduleStatus, history []v1beta1.FiguresOfRun
 // describeLevels adds what was measured to the history, and says which LoadTests changed a level.
 func (d *decision) describeLevels() {
 	s := &d.out.Status
-	grown := false
+	grown := 0
 	for _, name := range Unread(d.LoadTestSchedule, d.seen.Runs) {
 		i := slices.IndexFunc(d.seen.Runs, func(r LoadTest) bool { return r.Name == name })
 		if m := d.seen.Measured[name]; m != nil && isNew(&d.Status, s.History, &d.seen.Runs[i]) {
-			s.History, grown = append(s.History, m.Figures), true
+			s.History, grown = append(s.History, m.Figures), grown+1
 		}
 	}
-	if !grown {
+	if grown == 0 {
 		return
 	}
 	s.History = s.History[max(0, len(s.History)-mostHistory):]
-	known := s.LevelChanges
+	known, said := s.LevelChanges, saidOf(s.History[:max(0, len(s.History)-grown)])
 	s.LevelChanges, s.Summary.Level = nil, ""
 	for _, c := range levelChanges(s.History) {
 		const percent = 100
 		by := fmt.Sprintf("%+d%%", int(math.Round(percent*(c.ratio-1))))
 		s.LevelChanges = append(s.LevelChanges, c.LevelChange)
 		s.Summary.Level = fmt.Sprintf("%s %s since %s", c.Metric, by, c.Run)
-		if !slices.ContainsFunc(known, func(k v1beta1.LevelChange) bool { return k.Metric == c.Metric && k.Run == c.Run }) {
+		isKnown := slices.ContainsFunc(known, func(k v1beta1.LevelChange) bool { return k.Metric == c.Metric && k.Run == c.Run })
+		if !isKnown && !slices.ContainsFunc(said, c.isTheSame) {
 			d.event("LevelChanged", "%s has another level since LoadTest %s: %s instead of %s, %s.", c.Metric, c.Run, c.To, c.From, by)
 		}
 	}
 }
 
-// levelChange is one with what the new level is of the one before.
+// levelChange is one with what the new level is of the one before, and where in the history it begins.
 type levelChange struct {
 	v1beta1.LevelChange
 	ratio float64
+	at    int
+}
+
+// isTheSame says whether two are one change, whose beginning moved: a level has so many LoadTests at least that
+// another change in the same direction begins later.
+func (c levelChange) isTheSame(other levelChange) bool {
+	apart := max(c.at, other.at) - min(c.at, other.at)
+	return c.Metric == other.Metric && (c.ratio > 1) == (other.ratio > 1) && apart < changepoint.LeastRuns
+}
+
+// saidOf are all changes that a history has had while it grew: of a noisy one, a change comes and goes, and its
+// beginning moves, before it stays.
+func saidOf(history []v1beta1.FiguresOfRun) (said []levelChange) {
+	for n := 2 * changepoint.LeastRuns; n <= len(history); n++ {
+		said = append(said, levelChanges(history[:n])...)
+	}
+	return said
 }
 
 // levelChanges are the latest of a history, the oldest first.
 func levelChanges(history []v1beta1.FiguresOfRun) []levelChange {
 	var list []levelChange
 	for _, name := range []v1beta1.LevelMetric{v1beta1.LevelSustained, v1beta1.LevelP99} {
-		var of []v1beta1.FiguresOfRun
+		var of []int
 		var values []float64
 		unit := unitOf(history)
-		for _, f := range history {
-			if v := valueOf(name, &f, unit); v > 0 {
-				of, values = append(of, f), append(values, v)
+		for i := range history {
+			if v := valueOf(name, &history[i], unit); v > 0 {
+				of, values = append(of, i), append(values, v)
 			}
 		}
 		for _, c := range changepoint.Of(values) {
 			if len(of)-c.At <= changepoint.LeastRuns {
 				continue // where two of three have the new level, the next may move its beginning
 			}
-			first := of[c.At]
+			first := &history[of[c.At]]
 			list = append(list, levelChange{v1beta1.LevelChange{
 				Metric: name, Run: first.Name, Time: first.CompletionTime, From: levelText(name, c.Before, unit), To: levelText(name, c.After, unit),
-			}, c.Ratio()})
+			}, c.Ratio(), of[c.At]})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b levelChange) int { return cmp.Compare(a.Time.Unix(), b.Time.Unix()) })

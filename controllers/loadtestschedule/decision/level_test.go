@@ -2,7 +2,9 @@ package decision_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -129,6 +132,34 @@ func TestLevelChangesOfASchedule(t *testing.T) {
 		{Sustained: "100 users"}, {Sustained: "400/s"}, {Sustained: "400/s"}, {Sustained: "400/s"}, {P99: "1ms"}, {Sustained: "300/s"}, {Sustained: "300/s"}, {Sustained: "300/s"}, {Sustained: "300/s"},
 	})
 	same.As(t, "of rates", []v1beta1.LevelChange{{Metric: "sustained", Run: "n-005", Time: metav1.Time{Time: at("00:05:00")}, From: "400/s", To: "300/s"}}, both.Status.LevelChanges)
+}
+
+// Among noise, a change comes and goes, and its beginning moves from LoadTest to LoadTest.
+func TestChangeOfALevelIsSaidOnce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 30 {
+		var figures []v1beta1.FiguresOfRun
+		for i := range 40 {
+			level := []float64{40, 46}[i/20]
+			figures = append(figures, v1beta1.FiguresOfRun{P99: fmt.Sprintf("%.3fms", level*(1+0.06*rng.NormFloat64()))})
+		}
+		_, said := lived(t, figures)
+		ups := map[int]bool{}
+		for _, message := range said {
+			_, since, _ := strings.Cut(message, "LoadTest n-")
+			at, err := strconv.Atoi(since[:3])
+			must.Succeed(t, err)
+			if !strings.Contains(message, "+") {
+				continue
+			}
+			for near := at - 2; near <= at+2; near++ {
+				if ups[near] {
+					t.Fatalf("one change is said more than once:\n%s", strings.Join(said, "\n"))
+				}
+			}
+			ups[at] = true
+		}
+	}
 }
 
 // What a status has is bounded, whatever the LoadTests are.
