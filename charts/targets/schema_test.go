@@ -59,6 +59,7 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		"more links than codes":   {"shortener.enabled=true,shortener.codeLength=3,shortener.seed.rows=238329", "shortener.seed: 238329 links of seed 1 need more codes than there are of 3 characters: use a larger shortener.codeLength"},
 		"links behind the codes":  {"shortener.enabled=true,shortener.codeLength=3,shortener.seed.rows=1,shortener.seed.seed=2", "shortener.seed: 1 links of seed 2 need more codes than there are of 3 characters"},
 		"a bucket of years":       {"ratelimiter.capacity=32,ratelimiter.refillPerSecond=0.000001", "ratelimiter.refillPerSecond: takes more than a year to fill 32 tokens: use a larger one"},
+		"a pool above Postgres's": {"shortener.enabled=true,shortener.connections=pgbouncer,shortener.clicks.mode=redis,pgbouncer.poolSize=97", "pgbouncer.poolSize: 97 connections, and 4 of the consumers of clicks, are more than the 100 of postgres.maxConnections: use a smaller pool, or let Postgres take more"},
 		"a size without a unit":   {"postgres.persistence.size=5", "at '/postgres/persistence/size'"},
 	}
 	for name, tc := range tests {

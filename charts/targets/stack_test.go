@@ -34,7 +34,7 @@ func TestProgramsOfOthersHaveTheirCommands(t *testing.T) {
 		},
 		"redpanda": {
 			set: clicks + "kafka", key: "StatefulSet/shortener-kafka",
-			want: []string{"rpk", "redpanda", "start", "--mode=dev-container", "--smp=1", "--memory=1024M", "--default-log-level=warn",
+			want: []string{"rpk", "redpanda", "start", "--mode=dev-container", "--unsafe-bypass-fsync=false", "--set", "redpanda.write_caching_default=disabled", "--smp=1", "--memory=1024M", "--default-log-level=warn",
 				"--kafka-addr=internal://0.0.0.0:9092", "--advertise-kafka-addr=internal://shortener-kafka:9092"},
 		},
 		"kafka": {set: clicks + "kafka,kafka.flavor=kafka", key: "StatefulSet/shortener-kafka", want: []string{"sh", "/etc/kafka/start.sh"}},
