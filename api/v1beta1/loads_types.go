@@ -140,3 +140,14 @@ type LoadResult struct {
 	// +optional
 	ResponseTime *Latency `json:"responseTime,omitempty"`
 }
+
+// LackingLoads are the names of the loads that together does not have, though they had begun: their LoadTests were
+// deleted, or cannot be read. What the run ended may not have been due yet, and is left out.
+func (s *LoadTestStatus) LackingLoads() (names []string) {
+	for i := range s.Loads {
+		if l := &s.Loads[i]; s.Together != nil && l.BeginTime != nil && l.Result == nil && l.Verdict != VerdictCanceled {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -29,7 +28,7 @@ func Loads(s *v1beta1.LoadTestStatus) (rows [][]string) {
 	}
 	if s.Together != nil {
 		name := "together"
-		if lacking := results.LackingLoads(s); len(lacking) > 0 {
+		if lacking := s.LackingLoads(); len(lacking) > 0 {
 			name += " without " + strings.Join(lacking, ", ")
 		}
 		rows = append(rows, append([]string{name, known(string(s.Verdict)), unknown}, resultCells(s.Together)...))

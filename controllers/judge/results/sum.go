@@ -45,14 +45,3 @@ func Sum(steps ...v1beta1.StepStatus) (*v1beta1.LoadResult, error) {
 	}
 	return sum, nil
 }
-
-// LackingLoads are the names of the loads that Together does not have, though they had begun: their LoadTests were
-// deleted, or cannot be read. What the run ended may not have been due yet, and is left out.
-func LackingLoads(s *v1beta1.LoadTestStatus) (names []string) {
-	for i := range s.Loads {
-		if l := &s.Loads[i]; s.Together != nil && l.BeginTime != nil && l.Result == nil && l.Verdict != v1beta1.VerdictCanceled {
-			names = append(names, l.Name)
-		}
-	}
-	return names
-}

@@ -41,7 +41,7 @@ func rungsOf(lt *v1beta1.LoadTest) []rungs.Rung {
 	}
 	together := lt.Status.Together
 	course := meta.FindStatusCondition(lt.Status.Conditions, v1beta1.ConditionCarriedOut)
-	if together == nil || course == nil || course.Reason != v1beta1.ReasonAllStepsRan || len(results.LackingLoads(&lt.Status)) > 0 {
+	if together == nil || course == nil || course.Reason != v1beta1.ReasonAllStepsRan || len(lt.Status.LackingLoads()) > 0 {
 		return nil
 	}
 	return []rungs.Rung{{Steps: []*v1beta1.StepStatus{{Result: &v1beta1.StepResult{ResponseTime: together.ResponseTime}}}}}

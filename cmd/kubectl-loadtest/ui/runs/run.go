@@ -14,7 +14,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/overview"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
-	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 )
 
@@ -83,7 +82,7 @@ func lateOf(s *v1beta1.LoadTestStatus) time.Duration {
 	switch step := report.Telling(s); {
 	case step != nil:
 		l = step.Result.ResponseTime
-	case s.Together != nil && len(results.LackingLoads(s)) == 0:
+	case s.Together != nil && len(s.LackingLoads()) == 0:
 		l = s.Together.ResponseTime
 	}
 	if l == nil || l.P95 == nil {
