@@ -28,7 +28,7 @@ func (l *loop) expire() {
 		t := l.timers.pop()
 		switch c := t.conn; {
 		case c == nil:
-			l.refuse()
+			l.refuse(t.at)
 		case !c.gone && c.busy && !c.blocked:
 			l.resume(c)
 		}
@@ -63,10 +63,14 @@ func (l *loop) sleepUntil(end int64) {
 	}
 }
 
-// refuse closes the port and all connections, or opens the port again.
-func (l *loop) refuse() {
+// refuse closes the port and all connections, or opens the port again, as a timer for the instant at says. A thread
+// that was not let run while the port was to be closed leaves it open, and still closes the connections.
+func (l *loop) refuse(at int64) {
 	refusing := l.server.happening(Refuse, Now())
 	if refusing == l.refusing {
+		if !refusing && l.server.happening(Refuse, at) {
+			l.drop()
+		}
 		return
 	}
 	l.refusing = refusing
