@@ -90,6 +90,8 @@ func TestJudge(t *testing.T) {
 		"failed with wrong answers":            {Expectation{Verdicts: []string{Failed}, Within: time.Minute}, kept, func(o *Outcome) { o.Verdict, o.Wrong = Failed, 100 }, nil},
 		"throttled, as the status says":        {Expectation{Verdicts: []string{Passed}, Within: time.Minute, Throttled: true}, kept, func(o *Outcome) { o.Held, o.Throttled = 5, 4.96 }, nil},
 		"throttled, and it does not say so":    {Expectation{Verdicts: []string{Passed}, Within: time.Minute, Throttled: true}, kept, func(o *Outcome) { o.Held, o.Throttled = 5, 4.94 }, []Kind{Unexpected}},
+		"throttled for little, rounded":        {Expectation{Verdicts: []string{Passed}, Within: time.Minute, Throttled: true}, kept, func(o *Outcome) { o.Held, o.Throttled = 0.2349, 0.23 }, nil},
+		"throttled for little, and left out":   {Expectation{Verdicts: []string{Passed}, Within: time.Minute, Throttled: true}, kept, func(o *Outcome) { o.Held, o.Throttled = 0.236, 0.23 }, []Kind{Unexpected}},
 		"nothing was throttled":                {Expectation{Verdicts: []string{Passed}, Within: time.Minute, Throttled: true}, kept, func(*Outcome) {}, []Kind{Unexpected}},
 		"another verdict":                      {exact, kept, func(o *Outcome) { o.Verdict = Inconclusive }, []Kind{Unexpected}},
 		"displaced, and the machine was busy":  {exact, kept, late, nil},
