@@ -99,8 +99,8 @@ func (t Targets) RefusalBehindProxy(p Place) string {
 }
 
 // RefusalOfHost says why requests to a place may not be for another host, by their header Host or by
-// the server name of TLS. Empty: they may. At the addresses of one host that a rule names may be any
-// number of others, as at those of a content delivery network. A Service and an address are allowed
+// the server name of TLS. Empty: they may. Any number of other hosts may have the same addresses as
+// a host that a rule names, as in a content delivery network. A Service and an address are allowed
 // with all that is there.
 func (t Targets) RefusalOfHost(p Place, host string) string {
 	named := Place{Host: NormalHost(host), Port: p.Port}

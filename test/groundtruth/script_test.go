@@ -84,6 +84,29 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
+// A thread that is not let run while the port is to be closed, as in a stall, still ends its connections, and leaves
+// the port open.
+func TestRefuseIsNotMissed(t *testing.T) {
+	const from = time.Second // the first answer leaves before
+	s := start(t, Config{Loops: 2, Script: []Event{
+		{Kind: Stall, From: from, For: 300 * time.Millisecond}, {Kind: Refuse, From: from + 100*time.Millisecond, For: 100 * time.Millisecond},
+	}})
+	var all []*client
+	for range 32 { // so many that no loop is without
+		all = append(all, dial(t, s.Address()))
+	}
+	all[0].get("/")
+	all[0].receive(len(ok64))
+	for _, c := range all {
+		if rest, err := c.rest(); rest != "" || err != nil {
+			t.Errorf("an open connection says %q, %v; want its end", rest, err)
+		}
+	}
+	if answered, err := visit(s.Address()); !answered {
+		t.Errorf("the port is closed after its time: %v", err)
+	}
+}
+
 // visit says whether a request over a connection of its own is answered.
 func visit(address string) (bool, error) {
 	c, err := net.Dial("tcp4", address)

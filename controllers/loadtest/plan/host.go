@@ -10,25 +10,21 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
-// checkHosts refuses requests that are for another host than the one of their target, unless it is
+// checkHostHeaders refuses requests that are for another host than the one of their target, unless it is
 // allowed as well. Where a target is behind a shared address, the header Host, or the server name of
 // TLS, decides which of the hosts there gets the load.
-func checkHosts(spec *v1beta1.LoadTestSpec, rules policy.Rules) *Refusal {
-	refusal := checkServerName("spec.target", &spec.Target, rules)
-	for i := range spec.OtherTargets {
-		if refusal == nil {
-			other := &spec.OtherTargets[i]
-			refusal = checkServerName(OtherTargetField(other.Name), other.Target(), rules)
-		}
-	}
+func checkHostHeaders(spec *v1beta1.LoadTestSpec, rules policy.Rules) *Refusal {
 	for _, s := range sentTexts(spec) {
 		for i := range s.headers {
-			if refusal == nil && strings.EqualFold(s.headers[i].Name, "Host") {
-				refusal = checkHostHeader(fmt.Sprintf("%s[%d]", s.field, i), &s.headers[i], s.to, rules)
+			if !strings.EqualFold(s.headers[i].Name, "Host") {
+				continue
+			}
+			if refusal := checkHostHeader(fmt.Sprintf("%s[%d]", s.field, i), &s.headers[i], s.to, rules); refusal != nil {
+				return refusal
 			}
 		}
 	}
-	return refusal
+	return nil
 }
 
 func checkServerName(field string, t *v1beta1.Target, rules policy.Rules) *Refusal {

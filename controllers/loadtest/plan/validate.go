@@ -86,7 +86,7 @@ func checkTargets(spec *v1beta1.LoadTestSpec, rules policy.Rules) *Refusal {
 		}
 	}
 	if refusal == nil {
-		refusal = checkHosts(spec, rules)
+		refusal = checkHostHeaders(spec, rules)
 	}
 	return refusal
 }
@@ -96,6 +96,9 @@ func checkTarget(field string, t *v1beta1.Target, rules policy.Rules) *Refusal {
 	// What a proxy resolves the target's name to, no worker can check: behind it, this
 	// is the only check of a target that is no Service.
 	if refusal := checkURL(field+".url", t, rules); refusal != nil {
+		return refusal
+	}
+	if refusal := checkServerName(field, t, rules); refusal != nil {
 		return refusal
 	}
 	if refusal := checkProxy(field+".proxy.url", t, rules); refusal != nil || t.Proxy == nil {
