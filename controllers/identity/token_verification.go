@@ -88,9 +88,10 @@ const (
 	// room for the others: 800 a second.
 	maxReviewsOfNamespace = 4
 	// maxJunk is how many refused tokens are remembered, some 100 bytes each, and
-	// junkFor how long.
+	// junkFor how long: half as long as a worker that is refused goes on to ask, so that
+	// a refusal by mistake ends none.
 	maxJunk = 4096
-	junkFor = time.Minute
+	junkFor = 30 * time.Second
 )
 
 // reviews asks the API server whether tokens are valid.

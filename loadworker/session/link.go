@@ -29,7 +29,7 @@ const (
 	longestRetry  = time.Second
 	// longestRefusal is how long a coordinator may refuse, without a pause, a worker that it never
 	// said anything to: its Job or its pod was replaced, and it holds no results. For less than that
-	// a coordinator may not know of its Job yet.
+	// a coordinator may not know of its Job yet, or remember that its token was refused.
 	longestRefusal = time.Minute
 	// maxMessage bounds an assignment, whose bodies are the larger part.
 	maxMessage = 16 << 20
